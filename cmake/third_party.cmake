@@ -1,0 +1,47 @@
+# Everything that is not ours, found once. Exact versions: scripts/versions.env.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+endif()
+
+set(DUCKDB_ROOT "${CMAKE_SOURCE_DIR}/.deps/duckdb"
+    CACHE PATH "A DuckDB: lib/libduckdb.so, source/ (its source tree), extensions/")
+if(NOT EXISTS ${DUCKDB_ROOT}/lib/libduckdb.so)
+  message(FATAL_ERROR "No DuckDB in ${DUCKDB_ROOT}: run scripts/setup, or set DUCKDB_ROOT")
+endif()
+
+add_library(duckdb_engine SHARED IMPORTED GLOBAL)
+set_target_properties(duckdb_engine PROPERTIES IMPORTED_LOCATION ${DUCKDB_ROOT}/lib/libduckdb.so
+                                               IMPORTED_NO_SONAME ON)
+target_include_directories(duckdb_engine SYSTEM INTERFACE
+  ${DUCKDB_ROOT}/source/src/include)
+
+# The engine's Parquet reader, for src/engine and src/planner/leaf only.
+add_library(duckdb_parquet INTERFACE)
+target_link_libraries(duckdb_parquet INTERFACE duckdb_engine)
+target_include_directories(duckdb_parquet SYSTEM INTERFACE
+  ${DUCKDB_ROOT}/source/extension/parquet/include
+  ${DUCKDB_ROOT}/source/third_party/parquet
+  ${DUCKDB_ROOT}/source/third_party/thrift
+  ${DUCKDB_ROOT}/source/third_party/snappy
+  ${DUCKDB_ROOT}/source/third_party/brotli/include
+  ${DUCKDB_ROOT}/source/third_party/lz4
+  ${DUCKDB_ROOT}/source/third_party/zstd/include
+  ${DUCKDB_ROOT}/source/third_party/mbedtls/include
+  ${DUCKDB_ROOT}/source/third_party/fsst
+  ${DUCKDB_ROOT}/source/third_party/fmt/include
+  ${DUCKDB_ROOT}/source/third_party/utf8proc/include
+  ${DUCKDB_ROOT}/source/third_party/concurrentqueue)
+
+find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(GRPCPP REQUIRED IMPORTED_TARGET grpc++)
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+if(SKEIN_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace skein {
+
+//! Immutable bytes, kept alive by whoever holds `owner`.
+struct SharedBytes {
+	std::shared_ptr<const void> owner;
+	const uint8_t *data = nullptr;
+	size_t size = 0;
+};
+
+//! One message on a link: a short header (control messages, at most 64 MiB) and an opaque body (a page; may be empty).
+struct Frame {
+	std::string header;
+	SharedBytes body;
+};
+
+class Link;
+
+//! Receives what arrives on a link.
+//!
+//! Calls for one link come one at a time and in order, on a thread of the transport; they must not block.
+//! Calls for different links may run at the same time.
+class LinkHandler {
+public:
+	virtual ~LinkHandler() = default;
+	//! A frame has arrived. Frames keep the order in which the peer sent them.
+	virtual void OnFrame(Link &link, Frame frame) = 0;
+	//! The link is gone; no call follows for it. Called exactly once, also when connecting failed or Close() was called here.
+	//! `reason` is one line for a user: what happened and to which address; empty after an orderly Close() by either side.
+	virtual void OnClosed(Link &link, const std::string &reason) = 0;
+};
+
+//! An ordered, reliable pipe of frames between two nodes; symmetrical once it is open.
+//!
+//! Shared by its users and by the transport until OnClosed() has returned. Thread-safe.
+//! A Link buffers what it could not write yet; how much that can be is bounded by its users, who send pages only
+//! against credit given by the receiver.
+class Link {
+public:
+	virtual ~Link() = default;
+	//! Queues a frame for the peer and returns at once. Frames sent before the link is open wait for it; frames sent
+	//! after it has closed are dropped, as OnClosed() has told.
+	virtual void Send(Frame frame) = 0;
+	//! Ends the link: frames queued before are still delivered within the transport's close deadline. Idempotent.
+	virtual void Close() = 0;
+	//! The peer as a user would write it: `host:port`, or the name of an in-process node.
+	virtual const std::string &PeerAddress() const = 0;
+};
+
+struct LinkOptions {
+	//! A link that could not be opened in this time is closed with a reason.
+	std::chrono::milliseconds connect_timeout {5000};
+	//! A peer that has not answered a ping for this long is taken for lost; pings are sent at half of it.
+	std::chrono::milliseconds keepalive {4000};
+};
+
+//! Accepts links until it is stopped.
+class Listener {
+public:
+	virtual ~Listener() = default;
+	//! The address under which peers reach this listener, with the port really bound.
+	virtual const std::string &Address() const = 0;
+	//! Accepts no more links and closes those it accepted; returns when OnClosed() has run for all of them. Idempotent.
+	virtual void Stop() = 0;
+};
+
+//! Makes links. How to write one: implement Connect() and Listen() so that test/conformance passes.
+//!
+//! Owned by the program's root object; must outlive all links and listeners made by it.
+class Transport {
+public:
+	virtual ~Transport() = default;
+	//! Starts to open a link and returns at once; if it cannot be opened, `handler` gets OnClosed() with the reason.
+	//! `handler` must live until its OnClosed() has returned.
+	virtual std::shared_ptr<Link> Connect(const std::string &address, LinkHandler &handler,
+	                                      const LinkOptions &options) = 0;
+	//! Accepts links at `address` (port 0 picks a free one) and hands what arrives on them to `handler`, which must live
+	//! until Stop() has returned. Throws duckdb::IOException if the address is malformed or in use, naming it.
+	virtual std::unique_ptr<Listener> Listen(const std::string &address, LinkHandler &handler) = 0;
+};
+
+} // namespace skein
