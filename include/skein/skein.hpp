@@ -1,0 +1,45 @@
+#pragma once
+
+#include "duckdb.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace skein {
+
+//! Makes every connection of `db` able to distribute its queries: settings `skein_*`, table functions, EXPLAIN.
+//! `LOAD skein` calls it. Calling it twice on one instance does nothing the second time. Thread-safe.
+void Attach(duckdb::DatabaseInstance &db);
+
+struct WorkerOptions {
+	//! `host:port`; port 0 picks a free one.
+	std::string listen = "127.0.0.1:0";
+	//! Threads that run tasks; 0: one per core.
+	size_t threads = 0;
+	//! As DuckDB's `memory_limit`; empty: DuckDB's default.
+	std::string memory_limit;
+	//! As DuckDB's `temp_directory`; empty: a folder of its own below the system's temporary folder.
+	std::string temp_directory;
+	//! Tasks that may run at the same time; 0: no limit.
+	size_t slots = 0;
+};
+
+//! A process's worker: accepts tasks of any coordinator that reaches its address.
+//!
+//! Owned by the caller; destroying it stops it.
+class Worker {
+public:
+	virtual ~Worker() = default;
+	//! Starts to listen. Throws duckdb::IOException when the address cannot be used.
+	static std::unique_ptr<Worker> Start(const WorkerOptions &options);
+	//! The address that coordinators dial, with the port really bound.
+	virtual const std::string &Address() const = 0;
+	//! Accepts no more tasks, gives those that run until `grace` to end, cancels the rest. Idempotent.
+	virtual void Stop(std::chrono::milliseconds grace) = 0;
+};
+
+//! Skein's own version, as `major.minor.patch`.
+std::string Version();
+
+} // namespace skein
