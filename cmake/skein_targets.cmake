@@ -11,6 +11,9 @@ if(SKEIN_SANITIZE)
   target_link_options(skein_options INTERFACE -fsanitize=${SKEIN_SANITIZE})
 endif()
 
+# Programs are compiled as libraries are, or they could not share the precompiled header.
+set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)
+
 # One precompiled header for the whole tree: duckdb.hpp alone takes 10 s.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "")
 add_library(skein_pch STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
