@@ -42,7 +42,7 @@ public:
 //! Shared by its users and by the transport until OnClosed() has returned. Thread-safe.
 //! A Link buffers what it could not write yet; how much that can be is bounded by its users, who send pages only
 //! against credit given by the receiver.
-class Link {
+class Link : public std::enable_shared_from_this<Link> {
 public:
 	virtual ~Link() = default;
 	//! Queues a frame for the peer and returns at once. Frames sent before the link is open wait for it; frames sent
