@@ -26,7 +26,7 @@ std::string SerializePlan(duckdb::ClientContext &context, const duckdb::LogicalO
 //! Throws duckdb::SerializationException when the bytes are not a plan of this format, and DuckDB's own errors when
 //! something that the plan names is missing here.
 duckdb::unique_ptr<duckdb::LogicalOperator> DeserializePlan(duckdb::ClientContext &context, const std::string &bytes,
-                                                            duckdb::Binder &binder);
+															duckdb::Binder &binder);
 
 //! Makes `binder` give out only table indices that no operator of `plan` uses.
 void AdvancePastTableIndices(duckdb::Binder &binder, const duckdb::LogicalOperator &plan);
@@ -39,6 +39,6 @@ void AdvancePastTableIndices(duckdb::Binder &binder, const duckdb::LogicalOperat
 //!
 //! `binder` must be past the plan's table indices, as after DeserializePlan.
 void RestoreRunTimeHelp(duckdb::Binder &binder, duckdb::ClientContext &context,
-                        duckdb::unique_ptr<duckdb::LogicalOperator> &plan);
+						duckdb::unique_ptr<duckdb::LogicalOperator> &plan);
 
 } // namespace skein

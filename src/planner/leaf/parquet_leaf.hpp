@@ -21,7 +21,7 @@ struct ParquetLeaf {
 //! What `get` reads, as units that can be dealt to tasks; nullopt and a `reason` if it is not a Parquet scan or cannot
 //! be split exactly. Throws DuckDB's errors when a file cannot be read.
 std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
-                                              std::string &reason);
+											  std::string &reason);
 
 //! A scan with the table index, columns, projections, filters and bindings of `get` that reads exactly `units` of
 //! `leaf`, in their order; none at all are allowed.
@@ -31,7 +31,6 @@ std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, du
 //! Travels in a serialised plan to any instance on which RegisterParquetSlice was called. The worker opens the files by
 //! their absolute paths, never expands a pattern, and refuses a file that has changed since planning.
 duckdb::unique_ptr<duckdb::LogicalGet> MakeParquetSlice(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
-                                                        const ParquetLeaf &leaf,
-                                                        const duckdb::vector<ScanUnit> &units);
+														const ParquetLeaf &leaf, const duckdb::vector<ScanUnit> &units);
 
 } // namespace skein

@@ -1,0 +1,1 @@
+#include "planner/leaf/unit_dealing.hpp"
