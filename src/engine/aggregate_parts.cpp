@@ -1,0 +1,174 @@
+#include "engine/aggregate_parts.hpp"
+
+#include "engine/aggregate_state.hpp"
+
+#include "duckdb/catalog/catalog.hpp"
+#include "duckdb/catalog/catalog_entry/aggregate_function_catalog_entry.hpp"
+#include "duckdb/function/aggregate_function.hpp"
+#include "duckdb/function/function_binder.hpp"
+#include "duckdb/planner/expression/bound_aggregate_expression.hpp"
+
+#include <unordered_map>
+
+namespace skein {
+
+using duckdb::AggregateFunctionCatalogEntry;
+using duckdb::BoundAggregateExpression;
+using duckdb::ClientContext;
+using duckdb::Expression;
+using duckdb::LogicalType;
+using duckdb::unique_ptr;
+using duckdb::vector;
+
+namespace {
+
+//! How an aggregate comes out of partial results of the same aggregate.
+struct CombineRule {
+	//! The aggregate over the partial results.
+	const char *final_function;
+	//! Whether a value counts once however often it occurs: then DISTINCT may go.
+	bool ignores_duplicates = false;
+};
+
+const std::unordered_map<std::string, CombineRule> &CombineRules() {
+	static const std::unordered_map<std::string, CombineRule> rules{
+		{"count", {SUM_COUNTS}},
+		{"count_star", {SUM_COUNTS}},
+		{"sum", {"sum"}},
+		{"sum_no_overflow", {"sum"}},
+		{"count_if", {"sum"}},
+		{"countif", {"sum"}},
+		{"min", {"min", /*ignores_duplicates=*/true}},
+		{"max", {"max", /*ignores_duplicates=*/true}},
+		{"bool_and", {"bool_and", /*ignores_duplicates=*/true}},
+		{"bool_or", {"bool_or", /*ignores_duplicates=*/true}},
+		{"bit_and", {"bit_and", /*ignores_duplicates=*/true}},
+		{"bit_or", {"bit_or", /*ignores_duplicates=*/true}},
+		{"bit_xor", {"bit_xor"}},
+		{"bitstring_agg", {"bit_or", /*ignores_duplicates=*/true}},
+	};
+	return rules;
+}
+
+//! Binds an aggregate of the system catalog by name; returns nothing if no overload takes the inputs.
+unique_ptr<BoundAggregateExpression> BindAggregate(ClientContext &context, const std::string &name,
+												   vector<unique_ptr<Expression>> inputs,
+												   unique_ptr<Expression> filter) {
+	auto entry = duckdb::Catalog::GetSystemCatalog(context).GetEntry<AggregateFunctionCatalogEntry>(
+		context, DEFAULT_SCHEMA, name, duckdb::OnEntryNotFound::RETURN_NULL);
+	if (!entry) {
+		return nullptr;
+	}
+	duckdb::FunctionBinder binder(context);
+	duckdb::ErrorData error;
+	auto overload = binder.BindFunction(entry->name, entry->functions, inputs, error);
+	if (!overload.IsValid()) {
+		return nullptr;
+	}
+	return binder.BindAggregateFunction(entry->functions.GetFunctionByOffset(overload.GetIndex()), std::move(inputs),
+										std::move(filter), duckdb::AggregateType::NON_DISTINCT);
+}
+
+vector<unique_ptr<Expression>> CopyInputs(const BoundAggregateExpression &aggregate) {
+	vector<unique_ptr<Expression>> inputs;
+	for (auto &child : aggregate.children) {
+		inputs.push_back(child->Copy());
+	}
+	return inputs;
+}
+
+//! Whether the catalog's function of this name, bound to the same inputs, is the one that the aggregate runs: not a
+//! user's function of the same name, and not one that binding or an optimizer has replaced or wrapped.
+bool IsBuiltIn(ClientContext &context, const BoundAggregateExpression &aggregate) {
+	if (aggregate.function.name == "sum_no_overflow") {
+		// Only the optimizer makes it, out of sum; it cannot be bound by name.
+		return aggregate.function.HasSerializationCallbacks();
+	}
+	auto bound = BindAggregate(context, aggregate.function.name, CopyInputs(aggregate), nullptr);
+	return bound && bound->function == aggregate.function && bound->children.size() == aggregate.children.size();
+}
+
+unique_ptr<BoundAggregateExpression> CopyForPart(ClientContext &context, const BoundAggregateExpression &aggregate) {
+	auto filter = aggregate.filter ? aggregate.filter->Copy() : nullptr;
+	if (aggregate.function.name == "sum_no_overflow") {
+		return BindAggregate(context, "sum", CopyInputs(aggregate), std::move(filter));
+	}
+	return duckdb::make_uniq<BoundAggregateExpression>(aggregate.function, CopyInputs(aggregate), std::move(filter),
+													   aggregate.bind_info ? aggregate.bind_info->Copy() : nullptr,
+													   duckdb::AggregateType::NON_DISTINCT);
+}
+
+//! Partial results of the aggregate itself, combined by the rule's aggregate.
+AggregateParts CombineResults(ClientContext &context, const BoundAggregateExpression &aggregate,
+							  const CombineRule &rule) {
+	AggregateParts parts;
+	parts.partial = CopyForPart(context, aggregate);
+	parts.make_final = [final_function = std::string(rule.final_function)](ClientContext &final_context,
+																		   unique_ptr<Expression> partial_column) {
+		vector<unique_ptr<Expression>> inputs;
+		inputs.push_back(std::move(partial_column));
+		auto result = BindAggregate(final_context, final_function, std::move(inputs), nullptr);
+		if (!result) {
+			throw duckdb::InternalException("%s does not take its partial results", final_function);
+		}
+		return result;
+	};
+	return parts;
+}
+
+//! Partial results are states; the aggregate's own functions combine and finalize them.
+AggregateParts CombineStates(ClientContext &context, const BoundAggregateExpression &aggregate) {
+	auto state_aggregates = MakeStateAggregates(context, aggregate);
+	AggregateParts parts;
+	parts.partial = std::move(state_aggregates.partial);
+	parts.make_final = std::move(state_aggregates.make_final);
+	return parts;
+}
+
+} // namespace
+
+std::optional<AggregateParts> SplitAggregate(ClientContext &context, const BoundAggregateExpression &aggregate,
+											 std::string &reason) {
+	auto &name = aggregate.function.name;
+	if (aggregate.order_bys && !aggregate.order_bys->orders.empty()) {
+		reason = name + " is ordered: its rows have to be in one place";
+		return std::nullopt;
+	}
+	auto rule = CombineRules().find(name);
+	auto has_rule = rule != CombineRules().end();
+	if (has_rule && aggregate.children.size() > 1) {
+		reason = name + " with more than one argument cannot be computed from parts";
+		return std::nullopt;
+	}
+	if (!has_rule && !HasFlatState(aggregate.function)) {
+		reason = name + " cannot be computed from parts: the rows of a group have to be in one place";
+		return std::nullopt;
+	}
+	// Sketches of a set and of its distinct values are the same.
+	auto ignores_duplicates = has_rule ? rule->second.ignores_duplicates : name == "approx_count_distinct";
+	if (aggregate.IsDistinct() && !ignores_duplicates) {
+		reason = name + " is DISTINCT: equal values have to be in one place";
+		return std::nullopt;
+	}
+	if (!IsBuiltIn(context, aggregate)) {
+		reason = name + " is not the built-in function: nothing is known about its parts";
+		return std::nullopt;
+	}
+
+	auto parts = has_rule ? CombineResults(context, aggregate, rule->second) : CombineStates(context, aggregate);
+	parts.partial_type = parts.partial->return_type;
+	parts.make_final = [make = std::move(parts.make_final), return_type = aggregate.return_type,
+						alias = aggregate.GetAlias()](ClientContext &final_context,
+													  unique_ptr<Expression> partial_column) {
+		auto result = make(final_context, std::move(partial_column));
+		if (result->return_type != return_type) {
+			throw duckdb::InternalException("The final aggregate %s returns %s instead of %s", result->ToString(),
+											result->return_type.ToString(), return_type.ToString());
+		}
+		result->SetAlias(alias);
+		return result;
+	};
+	return parts;
+}
+
+} // namespace skein
