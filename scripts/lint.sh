@@ -102,7 +102,7 @@ done < <(includes "${src[@]}")
 
 # ---------------------------------------------------------------- words
 fail "nothing sleeps to wait: use a condition, a gate or a fake clock" < <(find_lines '\b(sleep_for|sleep_until|usleep|nanosleep)\b' "${src[@]}")
-fail "unfinished: do it, or file an issue" < <(find_lines '\b(TODO|FIXME|XXX)\b' "${texts[@]}")
+fail "unfinished: finish it or leave it out" < <(find_lines '\b(TODO|FIXME|XXX)\b' "${texts[@]}")
 fail "no host of a registry: the clients' own settings name mirrors" < <(
 	find_lines '(pypi|pythonhosted|npmjs|yarnpkg|crates|debian|ubuntu|githubusercontent|golang)\.(org|com|io|net)' "${texts[@]}"
 )
