@@ -30,6 +30,7 @@ target_include_directories(duckdb_parquet SYSTEM INTERFACE
   ${DUCKDB_ROOT}/source/third_party/lz4
   ${DUCKDB_ROOT}/source/third_party/zstd/include
   ${DUCKDB_ROOT}/source/third_party/mbedtls/include
+  ${DUCKDB_ROOT}/source/third_party/fastpforlib
   ${DUCKDB_ROOT}/source/third_party/fsst
   ${DUCKDB_ROOT}/source/third_party/fmt/include
   ${DUCKDB_ROOT}/source/third_party/utf8proc/include
