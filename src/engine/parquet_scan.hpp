@@ -20,17 +20,27 @@ struct ParquetRowGroupInfo {
 	duckdb::idx_t bytes;
 };
 
+//! What makes a file the same file later and elsewhere.
+struct ParquetFileVersion {
+	//! Bytes of the whole file, footer included.
+	duckdb::idx_t size = 0;
+	//! As precise as DuckDB knows it: seconds on local disks.
+	duckdb::timestamp_t last_modified{0};
+	//! What an object store says beside the time (ETag); empty for local files, whose tags differ between machines.
+	std::string tag;
+	//! Hash of what the footer says about the row groups: rows, offsets, sizes, statistics.
+	uint64_t footer_hash = 0;
+};
+
 //! A file of a Parquet scan, as seen at planning.
 struct ParquetFileInfo {
 	//! As the query sees it, in `filename` and in hive partitions.
 	std::string path;
 	//! The path by which any process opens it: `path` made absolute if it is local.
 	std::string open_path;
-	//! Bytes of the whole file, footer included.
-	duckdb::idx_t size;
-	duckdb::timestamp_t last_modified;
+	ParquetFileVersion version;
 	//! All row groups of the file, those that filters rule out included.
-	duckdb::idx_t row_group_count;
+	duckdb::idx_t row_group_count = 0;
 	//! The row groups that the scan's filters do not rule out, in order.
 	duckdb::vector<ParquetRowGroupInfo> row_groups;
 };
@@ -38,9 +48,11 @@ struct ParquetFileInfo {
 //! The files of the Parquet scan `get` in DuckDB's order, each with its row groups; nullopt and a `reason` if `get` is
 //! another kind of scan or one that MakeParquetSlice cannot represent.
 //!
-//! Reads the footers that neither the binder nor DuckDB's metadata cache holds. Throws DuckDB's errors when a file
-//! cannot be read.
+//! The position of a file is what DuckDB would report as `file_index`: files that the scan's filters exclude by name
+//! are not listed.
+//! Reads the footers that neither the binder nor DuckDB's metadata cache holds, with all threads of the scheduler.
+//! Throws DuckDB's errors when a file cannot be read.
 std::optional<duckdb::vector<ParquetFileInfo>> InspectParquetScan(duckdb::ClientContext &context,
-                                                                  duckdb::LogicalGet &get, std::string &reason);
+																  duckdb::LogicalGet &get, std::string &reason);
 
 } // namespace skein

@@ -13,23 +13,29 @@ struct RowGroupRange {
 
 //! The part of one file that a slice reads.
 struct ParquetSliceFile {
-	ParquetFileInfo file;
+	//! As the query sees it.
+	std::string path;
+	//! As it is opened.
+	std::string open_path;
+	ParquetFileVersion version;
 	//! Position of the file in the list of the whole scan; what `file_index` reports.
-	duckdb::idx_t file_index;
-	//! Disjoint, in order.
+	duckdb::idx_t file_index = 0;
+	//! Disjoint, in order, none empty.
 	duckdb::vector<RowGroupRange> ranges;
+	//! Sum over `ranges`.
+	duckdb::idx_t rows = 0;
 };
 
 //! Makes plans with slices readable and executable on `db`. Idempotent; thread-safe.
 void RegisterParquetSlice(duckdb::DatabaseInstance &db);
 
-//! A scan like the Parquet scan `get` that reads only `files`, in their order. `rows` is the sum over their row groups.
+//! A scan like the Parquet scan `get` that reads only `files`, in their order; none at all are allowed.
 //!
-//! Same table index, column ids, projections, filters and bindings as `get`. Filters that only a running join or top-n
-//! can fill are left out: whoever executes the slice sets them up again (RestoreRunTimeHelp).
-//! When executed, a file that is missing, shorter or newer than its ParquetFileInfo says is a duckdb::IOException that
-//! names it.
+//! Same table index, column ids, projections, filters and bindings as `get`, which InspectParquetScan accepted. Filters
+//! that only a running top-n can fill are left out: whoever executes the slice sets them up again (RestoreRunTimeHelp).
+//! Each file is opened by `open_path`, never through a pattern. When executed, a file that is missing or of another
+//! version is a duckdb::IOException that names it.
 duckdb::unique_ptr<duckdb::LogicalGet> MakeParquetSlice(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
-                                                        duckdb::vector<ParquetSliceFile> files, duckdb::idx_t rows);
+														duckdb::vector<ParquetSliceFile> files);
 
 } // namespace skein

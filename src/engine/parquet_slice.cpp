@@ -1,0 +1,220 @@
+#include "engine/parquet_slice.hpp"
+
+#include "engine/dynamic_filters.hpp"
+#include "engine/parquet_slice_reader.hpp"
+
+#include "duckdb/common/serializer/deserializer.hpp"
+#include "duckdb/common/serializer/serializer.hpp"
+#include "duckdb/main/extension/extension_loader.hpp"
+#include "duckdb/parser/expression/constant_expression.hpp"
+#include "duckdb/parser/parsed_data/create_table_function_info.hpp"
+#include "duckdb/planner/operator/logical_get.hpp"
+
+namespace duckdb {
+namespace skein_parquet {
+
+namespace {
+
+using SliceScan = MultiFileFunction<SliceInterface>;
+
+//! All that a slice's bind data is made of; the rest follows from it.
+struct SliceDescription {
+	vector<LogicalType> types;
+	vector<string> names;
+	vector<string> table_columns;
+	ParquetOptionsSerialization options;
+	MultiFileReaderBindData reader_bind;
+	vector<skein::ParquetSliceFile> files;
+};
+
+//! The columns of `read_parquet(schema=...)`, as parquet_scan's binder describes them.
+void SetSchema(const ParquetOptions &options, MultiFileReaderBindData &reader_bind) {
+	reader_bind.schema.clear();
+	reader_bind.mapping = MultiFileColumnMappingMode::BY_NAME;
+	if (options.schema.empty()) {
+		return;
+	}
+	for (auto &column : options.schema) {
+		MultiFileColumnDefinition definition(column.name, column.type);
+		definition.identifier = column.identifier;
+		definition.default_expression = make_uniq<ConstantExpression>(column.default_value);
+		reader_bind.schema.push_back(std::move(definition));
+	}
+	if (options.file_row_number) {
+		MultiFileColumnDefinition definition("file_row_number", LogicalType::BIGINT);
+		definition.identifier = Value::INTEGER(MultiFileReader::ORDINAL_FIELD_ID);
+		reader_bind.schema.push_back(std::move(definition));
+	}
+	if (options.schema[0].identifier.type().id() == LogicalTypeId::INTEGER) {
+		reader_bind.mapping = MultiFileColumnMappingMode::BY_FIELD_ID;
+	}
+}
+
+unique_ptr<MultiFileBindData> MakeBindData(SliceDescription description) {
+	auto slice = make_uniq<SliceBindData>();
+	slice->options = std::move(description.options.parquet_options);
+	slice->files = std::move(description.files);
+
+	auto result = make_uniq<MultiFileBindData>();
+	result->file_list = SliceFileList(slice->files);
+	result->multi_file_reader = make_uniq<SliceMultiFileReader>();
+	result->interface = make_uniq<SliceInterface>();
+	result->columns = MultiFileColumnDefinition::ColumnsFromNamesAndTypes(description.names, description.types);
+	result->reader_bind = std::move(description.reader_bind);
+	SetSchema(slice->options, result->reader_bind);
+	result->file_options = std::move(description.options.file_options);
+	result->types = std::move(description.types);
+	result->names = std::move(description.names);
+	result->table_columns = std::move(description.table_columns);
+	result->bind_data = std::move(slice);
+	return result;
+}
+
+void WriteFile(Serializer &object, const skein::ParquetSliceFile &file) {
+	object.WriteProperty(100, "path", string(file.path));
+	object.WritePropertyWithDefault(101, "open_path", file.open_path == file.path ? string() : string(file.open_path));
+	object.WriteProperty(102, "size", file.version.size);
+	object.WriteProperty(103, "last_modified", file.version.last_modified.value);
+	object.WritePropertyWithDefault(104, "tag", string(file.version.tag));
+	object.WriteProperty(105, "footer_hash", file.version.footer_hash);
+	object.WriteProperty(106, "file_index", file.file_index);
+	vector<idx_t> bounds;
+	for (auto &range : file.ranges) {
+		bounds.push_back(range.begin);
+		bounds.push_back(range.end);
+	}
+	object.WriteProperty(107, "row_group_bounds", bounds);
+	object.WriteProperty(108, "rows", file.rows);
+}
+
+skein::ParquetSliceFile ReadFile(Deserializer &object) {
+	skein::ParquetSliceFile file;
+	file.path = object.ReadProperty<string>(100, "path");
+	file.open_path = object.ReadPropertyWithDefault<string>(101, "open_path");
+	if (file.open_path.empty()) {
+		file.open_path = file.path;
+	}
+	file.version.size = object.ReadProperty<idx_t>(102, "size");
+	file.version.last_modified = timestamp_t(object.ReadProperty<int64_t>(103, "last_modified"));
+	file.version.tag = object.ReadPropertyWithDefault<string>(104, "tag");
+	file.version.footer_hash = object.ReadProperty<uint64_t>(105, "footer_hash");
+	file.file_index = object.ReadProperty<idx_t>(106, "file_index");
+	auto bounds = object.ReadProperty<vector<idx_t>>(107, "row_group_bounds");
+	for (idx_t i = 0; i + 1 < bounds.size(); i += 2) {
+		file.ranges.push_back({bounds[i], bounds[i + 1]});
+	}
+	file.rows = object.ReadProperty<idx_t>(108, "rows");
+	return file;
+}
+
+void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bind_data_p, const TableFunction &) {
+	auto &bind_data = bind_data_p->Cast<MultiFileBindData>();
+	auto &slice = bind_data.bind_data->Cast<SliceBindData>();
+	serializer.WriteProperty(100, "types", bind_data.types);
+	serializer.WriteProperty(101, "names", bind_data.names);
+	serializer.WriteProperty(102, "table_columns", bind_data.table_columns);
+	serializer.WriteProperty(103, "options", ParquetOptionsSerialization(slice.options, bind_data.file_options));
+	serializer.WriteProperty(104, "reader_bind", bind_data.reader_bind);
+	serializer.WriteList(105, "files", slice.files.size(), [&](Serializer::List &list, idx_t index) {
+		list.WriteObject([&](Serializer &object) { WriteFile(object, slice.files[index]); });
+	});
+}
+
+unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunction &) {
+	SliceDescription description;
+	description.types = deserializer.ReadProperty<vector<LogicalType>>(100, "types");
+	description.names = deserializer.ReadProperty<vector<string>>(101, "names");
+	description.table_columns = deserializer.ReadProperty<vector<string>>(102, "table_columns");
+	description.options = deserializer.ReadProperty<ParquetOptionsSerialization>(103, "options");
+	description.reader_bind = deserializer.ReadProperty<MultiFileReaderBindData>(104, "reader_bind");
+	deserializer.ReadList(105, "files", [&](Deserializer::List &list, idx_t) {
+		list.ReadObject([&](Deserializer &object) { description.files.push_back(ReadFile(object)); });
+	});
+	return MakeBindData(std::move(description));
+}
+
+unique_ptr<FunctionData> RefuseToBind(ClientContext &, TableFunctionBindInput &, vector<LogicalType> &,
+									  vector<string> &) {
+	throw BinderException("skein_parquet_slice is only used inside of distributed plans; use read_parquet");
+}
+
+unique_ptr<NodeStatistics> SliceCardinality(ClientContext &, const FunctionData *bind_data) {
+	auto rows = bind_data->Cast<MultiFileBindData>().bind_data->Cast<SliceBindData>().Rows();
+	return make_uniq<NodeStatistics>(rows, rows);
+}
+
+bool PushDownExpression(ClientContext &, const LogicalGet &, Expression &) {
+	return true;
+}
+
+vector<column_t> RowIdColumns(ClientContext &, optional_ptr<FunctionData>) {
+	return {MultiFileReader::COLUMN_IDENTIFIER_FILE_INDEX, MultiFileReader::COLUMN_IDENTIFIER_FILE_ROW_NUMBER};
+}
+
+//! As parquet_scan, but for what would speak of whole files (`statistics`, `get_partition_stats`) or bind.
+TableFunction SliceFunction() {
+	SliceScan function("skein_parquet_slice");
+	function.arguments.clear();
+	function.named_parameters.clear();
+	function.bind = RefuseToBind;
+	function.cardinality = SliceCardinality;
+	function.serialize = SerializeSlice;
+	function.deserialize = DeserializeSlice;
+	function.get_row_id_columns = RowIdColumns;
+	function.pushdown_expression = PushDownExpression;
+	function.get_metrics = GetSliceMetrics;
+	function.filter_pushdown = true;
+	function.filter_prune = true;
+	function.late_materialization = true;
+	return static_cast<TableFunction>(function);
+}
+
+unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, vector<skein::ParquetSliceFile> files) {
+	auto &scan = get.bind_data->Cast<MultiFileBindData>();
+	SliceDescription description;
+	description.types = scan.types;
+	description.names = scan.names;
+	description.table_columns = scan.table_columns;
+	description.options = OptionsOf(get.function, scan);
+	description.reader_bind = scan.reader_bind;
+	description.files = std::move(files);
+	auto bind_data = MakeBindData(std::move(description));
+	auto rows = bind_data->bind_data->Cast<SliceBindData>().Rows();
+	auto function = SliceFunction();
+	function.get_virtual_columns(context, bind_data.get());
+
+	auto slice = make_uniq<LogicalGet>(get.table_index, std::move(function), std::move(bind_data), get.returned_types,
+									   get.names, get.virtual_columns);
+	auto column_ids = get.GetColumnIds();
+	slice->SetColumnIds(std::move(column_ids));
+	slice->projection_ids = get.projection_ids;
+	slice->table_filters = std::move(*get.table_filters.Copy());
+	skein::DropDynamicFilters(slice->table_filters);
+	slice->extra_info.file_filters = get.extra_info.file_filters;
+	slice->extra_info.total_files = get.extra_info.total_files;
+	slice->extra_info.filtered_files = get.extra_info.filtered_files;
+	slice->SetEstimatedCardinality(rows);
+	slice->ResolveOperatorTypes();
+	return slice;
+}
+
+} // namespace
+} // namespace skein_parquet
+} // namespace duckdb
+
+namespace skein {
+
+void RegisterParquetSlice(duckdb::DatabaseInstance &db) {
+	duckdb::TableFunctionSet functions("skein_parquet_slice");
+	functions.AddFunction(duckdb::skein_parquet::SliceFunction());
+	duckdb::CreateTableFunctionInfo info(std::move(functions));
+	info.on_conflict = duckdb::OnCreateConflict::IGNORE_ON_CONFLICT;
+	duckdb::ExtensionLoader(db, "skein").RegisterFunction(std::move(info));
+}
+
+duckdb::unique_ptr<duckdb::LogicalGet> MakeParquetSlice(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
+														duckdb::vector<ParquetSliceFile> files) {
+	return duckdb::skein_parquet::MakeSlice(context, get, std::move(files));
+}
+
+} // namespace skein

@@ -1,0 +1,260 @@
+#include "engine/parquet_slice_reader.hpp"
+
+#include "duckdb/common/enums/metric_type.hpp"
+#include "duckdb/common/file_system.hpp"
+#include "duckdb/storage/statistics/node_statistics.hpp"
+
+namespace duckdb {
+namespace skein_parquet {
+
+namespace {
+
+constexpr const char *FUNCTION_NAME = "skein_parquet_slice";
+//! Option of a listed file: its position in SliceBindData::files.
+constexpr const char *POSITION_OPTION = "skein_slice_file";
+
+struct SliceGlobalState final : public GlobalTableFunctionState {
+	explicit SliceGlobalState(optional_ptr<const PhysicalOperator> op_p) : op(op_p) {
+	}
+	//! Guarded by the lock of the whole scan.
+	idx_t row_groups_given_out = 0;
+	optional_ptr<const PhysicalOperator> op;
+};
+
+struct SliceLocalState final : public LocalTableFunctionState {
+	ParquetReaderScanState scan_state;
+	idx_t row_group = 0;
+};
+
+const SliceBindData &SliceOf(const MultiFileBindData &bind_data) {
+	return bind_data.bind_data->Cast<SliceBindData>();
+}
+
+[[noreturn]] void ThrowChanged(const string &path, const string &what) {
+	throw IOException("file \"%s\" changed between planning and reading: %s. Run the query again; all workers must see "
+					  "the same files",
+					  path, what);
+}
+
+void CheckVersion(const string &path, const skein::ParquetFileVersion &planned,
+				  const skein::ParquetFileVersion &found) {
+	if (found.size != planned.size) {
+		ThrowChanged(path, StringUtil::Format("it had %llu bytes and has %llu", planned.size, found.size));
+	}
+	// A store's tag says more than its clock; not every way to ask a store gives one.
+	if (!planned.tag.empty() && !found.tag.empty()) {
+		auto planned_tag = StringUtil::Replace(planned.tag, "\"", "");
+		auto found_tag = StringUtil::Replace(found.tag, "\"", "");
+		if (planned_tag != found_tag) {
+			ThrowChanged(path, StringUtil::Format("its version was %s and is %s", planned_tag, found_tag));
+		}
+	} else if (found.last_modified != planned.last_modified && Timestamp::IsFinite(planned.last_modified) &&
+			   Timestamp::IsFinite(found.last_modified)) {
+		ThrowChanged(path, StringUtil::Format("it was last modified at %s and now at %s",
+											  Timestamp::ToString(planned.last_modified),
+											  Timestamp::ToString(found.last_modified)));
+	}
+	if (found.footer_hash != planned.footer_hash) {
+		ThrowChanged(path, "its footer is another one");
+	}
+}
+
+//! Throws a better error than `error`, which opening the file gave, if there is one.
+void ExplainFailure(ClientContext &context, const skein::ParquetSliceFile &slice, const ErrorData &error) {
+	if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
+		return;
+	}
+	idx_t size;
+	try {
+		auto &file_system = FileSystem::GetFileSystem(context);
+		size = file_system.OpenFile(slice.open_path, FileFlags::FILE_FLAGS_READ)->GetFileSize();
+	} catch (std::exception &ex) {
+		throw IOException("file \"%s\" was there at planning and cannot be opened where it is to be read: %s",
+						  slice.open_path, ErrorData(ex).RawMessage());
+	}
+	if (size != slice.version.size) {
+		ThrowChanged(slice.open_path, StringUtil::Format("it had %llu bytes and has %llu", slice.version.size, size));
+	}
+}
+
+} // namespace
+
+shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::ParquetSliceFile &slice,
+										  const ParquetOptions &options) {
+	shared_ptr<SliceReader> reader;
+	try {
+		reader = make_shared_ptr<SliceReader>(context, slice, options);
+	} catch (std::exception &ex) {
+		ExplainFailure(context, slice, ErrorData(ex));
+		throw;
+	}
+	CheckVersion(slice.open_path, slice.version, VersionOf(*reader));
+	return reader;
+}
+
+SliceReader::SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options)
+	: ParquetReader(context, OpenFileInfo(slice.open_path), options), slice_(slice) {
+}
+
+bool SliceReader::TryInitializeScan(ClientContext &, GlobalTableFunctionState &global_state,
+									LocalTableFunctionState &local_state) {
+	if (next_range_ == slice_.ranges.size()) {
+		return false;
+	}
+	auto &range = slice_.ranges[next_range_];
+	local_state.Cast<SliceLocalState>().row_group = range.begin + next_in_range_;
+	next_in_range_++;
+	if (range.begin + next_in_range_ == range.end) {
+		next_range_++;
+		next_in_range_ = 0;
+	}
+	global_state.Cast<SliceGlobalState>().row_groups_given_out++;
+	return true;
+}
+
+void SliceReader::PrepareScan(ClientContext &context, GlobalTableFunctionState &,
+							  LocalTableFunctionState &local_state) {
+	auto &state = local_state.Cast<SliceLocalState>();
+	InitializeScan(context, state.scan_state, {state.row_group});
+}
+
+AsyncResult SliceReader::Scan(ClientContext &context, GlobalTableFunctionState &global_state,
+							  LocalTableFunctionState &local_state, DataChunk &chunk) {
+	auto &state = local_state.Cast<SliceLocalState>().scan_state;
+	state.op = global_state.Cast<SliceGlobalState>().op;
+	return ParquetReader::Scan(context, state, chunk);
+}
+
+void SliceReader::FinishFile(ClientContext &, GlobalTableFunctionState &) {
+}
+
+double SliceReader::GetProgressInFile(ClientContext &) {
+	return 100.0 * static_cast<double>(rows_read.load()) / static_cast<double>(MaxValue<idx_t>(slice_.rows, 1));
+}
+
+idx_t SliceBindData::Rows() const {
+	idx_t rows = 0;
+	for (auto &file : files) {
+		rows += file.rows;
+	}
+	return rows;
+}
+
+unique_ptr<FunctionData> SliceBindData::Copy() const {
+	auto result = make_uniq<SliceBindData>();
+	result->options = options;
+	result->files = files;
+	return result;
+}
+
+unique_ptr<TableFunctionData> SliceInterface::InitializeBindData(MultiFileBindData &,
+																 unique_ptr<BaseFileReaderOptions>) {
+	throw InternalException("%s is never bound", FUNCTION_NAME);
+}
+
+void SliceInterface::FinalizeBindData(MultiFileBindData &) {
+}
+
+void SliceInterface::GetBindInfo(const TableFunctionData &bind_data, BindInfo &info) {
+	auto &options = bind_data.Cast<SliceBindData>().options;
+	info.type = ScanType::PARQUET;
+	info.InsertOption("binary_as_string", Value::BOOLEAN(options.binary_as_string));
+	info.InsertOption("file_row_number", Value::BOOLEAN(options.file_row_number));
+}
+
+optional_idx SliceInterface::MaxThreads(const MultiFileBindData &bind_data, const MultiFileGlobalState &,
+										FileExpandResult) {
+	idx_t row_groups = 0;
+	for (auto &file : SliceOf(bind_data).files) {
+		for (auto &range : file.ranges) {
+			row_groups += range.end - range.begin;
+		}
+	}
+	return MaxValue<idx_t>(row_groups, 1);
+}
+
+unique_ptr<GlobalTableFunctionState> SliceInterface::InitializeGlobalState(ClientContext &, MultiFileBindData &,
+																		   MultiFileGlobalState &global_state) {
+	return make_uniq<SliceGlobalState>(global_state.op);
+}
+
+unique_ptr<LocalTableFunctionState> SliceInterface::InitializeLocalState(ExecutionContext &,
+																		 GlobalTableFunctionState &) {
+	return make_uniq<SliceLocalState>();
+}
+
+shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &, GlobalTableFunctionState &, BaseUnionData &,
+														const MultiFileBindData &) {
+	throw InternalException("%s opens no files before it runs", FUNCTION_NAME);
+}
+
+shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &context, GlobalTableFunctionState &,
+														const OpenFileInfo &file, idx_t,
+														const MultiFileBindData &bind_data) {
+	auto &slice = SliceOf(bind_data);
+	auto position = file.extended_info->options.at(POSITION_OPTION).GetValue<idx_t>();
+	return SliceReader::Open(context, slice.files[position], slice.options);
+}
+
+shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &, const OpenFileInfo &, BaseFileReaderOptions &,
+														const MultiFileOptions &) {
+	throw InternalException("%s opens no files before it runs", FUNCTION_NAME);
+}
+
+unique_ptr<NodeStatistics> SliceInterface::GetCardinality(ClientContext &, const MultiFileBindData &bind_data, idx_t) {
+	auto rows = SliceOf(bind_data).Rows();
+	return make_uniq<NodeStatistics>(rows, rows);
+}
+
+unique_ptr<MultiFileReaderInterface> SliceInterface::Copy() {
+	return make_uniq<SliceInterface>();
+}
+
+SliceMultiFileReader::SliceMultiFileReader() {
+	function_name = FUNCTION_NAME;
+}
+
+ReaderInitializeType SliceMultiFileReader::InitializeReader(
+	MultiFileReaderData &reader_data, const MultiFileBindData &bind_data,
+	const vector<MultiFileColumnDefinition> &global_columns, const vector<ColumnIndex> &global_column_ids,
+	optional_ptr<TableFilterSet> table_filters, ClientContext &context, MultiFileGlobalState &global_state) {
+	auto &reader = reader_data.reader->Cast<SliceReader>();
+	reader.file_list_idx = reader.Slice().file_index;
+	// No other thread sees the reader yet. After an error it is not used any more.
+	reader.file.path = reader.Slice().path;
+	auto result = MultiFileReader::InitializeReader(reader_data, bind_data, global_columns, global_column_ids,
+													table_filters, context, global_state);
+	reader.file.path = reader.Slice().open_path;
+	return result;
+}
+
+unique_ptr<MultiFileReader> SliceMultiFileReader::Copy() const {
+	return make_uniq<SliceMultiFileReader>();
+}
+
+shared_ptr<MultiFileList> SliceFileList(const vector<skein::ParquetSliceFile> &files) {
+	vector<OpenFileInfo> listed;
+	for (idx_t i = 0; i < files.size(); i++) {
+		OpenFileInfo info(files[i].path);
+		info.extended_info = make_shared_ptr<ExtendedOpenFileInfo>();
+		info.extended_info->options[POSITION_OPTION] = Value::UBIGINT(i);
+		listed.push_back(std::move(info));
+	}
+	return make_shared_ptr<SimpleMultiFileList>(std::move(listed));
+}
+
+void GetSliceMetrics(ClientContext &, const FunctionData *, GlobalTableFunctionState &global_state,
+					 LocalTableFunctionState &local_state, const profiler_settings_t &requested_metrics,
+					 profiler_metrics_t &metrics) {
+	auto &global = global_state.Cast<MultiFileGlobalState>().global_state->Cast<SliceGlobalState>();
+	auto &local = local_state.Cast<MultiFileLocalState>().local_state->Cast<SliceLocalState>();
+	if (requested_metrics.count(MetricType::OPERATOR_ROW_GROUPS_SCANNED)) {
+		metrics[MetricType::OPERATOR_ROW_GROUPS_SCANNED] = Value::UBIGINT(local.scan_state.row_groups_scanned);
+	}
+	if (requested_metrics.count(MetricType::OPERATOR_TOTAL_ROW_GROUPS_TO_SCAN)) {
+		metrics[MetricType::OPERATOR_TOTAL_ROW_GROUPS_TO_SCAN] = Value::UBIGINT(global.row_groups_given_out);
+	}
+}
+
+} // namespace skein_parquet
+} // namespace duckdb

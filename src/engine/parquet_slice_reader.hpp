@@ -1,0 +1,93 @@
+#pragma once
+
+#include "engine/parquet_footer.hpp"
+#include "engine/parquet_slice.hpp"
+
+// DuckDB's Parquet headers can only be used from inside its namespace.
+namespace duckdb {
+namespace skein_parquet {
+
+//! Reads some row groups of one file and otherwise all as DuckDB's reader does.
+class SliceReader final : public ParquetReader {
+public:
+	//! Throws IOException if the file is missing or not the one that was planned for.
+	static shared_ptr<SliceReader> Open(ClientContext &context, const skein::ParquetSliceFile &slice,
+										const ParquetOptions &options);
+	SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options);
+
+	bool TryInitializeScan(ClientContext &context, GlobalTableFunctionState &global_state,
+						   LocalTableFunctionState &local_state) override;
+	void PrepareScan(ClientContext &context, GlobalTableFunctionState &global_state,
+					 LocalTableFunctionState &local_state) override;
+	AsyncResult Scan(ClientContext &context, GlobalTableFunctionState &global_state,
+					 LocalTableFunctionState &local_state, DataChunk &chunk) override;
+	void FinishFile(ClientContext &context, GlobalTableFunctionState &global_state) override;
+	double GetProgressInFile(ClientContext &context) override;
+
+	const skein::ParquetSliceFile &Slice() const {
+		return slice_;
+	}
+
+private:
+	//! Owned by the bind data, which outlives the scan.
+	const skein::ParquetSliceFile &slice_;
+	//! What is given out next; guarded by the lock of the whole scan.
+	idx_t next_range_ = 0;
+	idx_t next_in_range_ = 0;
+};
+
+//! Bind data of a slice, inside of DuckDB's MultiFileBindData.
+struct SliceBindData final : public TableFunctionData {
+	ParquetOptions options;
+	vector<skein::ParquetSliceFile> files;
+
+	idx_t Rows() const;
+	unique_ptr<FunctionData> Copy() const override;
+};
+
+//! Makes the states and readers of a slice.
+struct SliceInterface final : public ParquetMultiFileInfo {
+	unique_ptr<TableFunctionData> InitializeBindData(MultiFileBindData &multi_file_data,
+													 unique_ptr<BaseFileReaderOptions> options) override;
+	void FinalizeBindData(MultiFileBindData &multi_file_data) override;
+	void GetBindInfo(const TableFunctionData &bind_data, BindInfo &info) override;
+	optional_idx MaxThreads(const MultiFileBindData &bind_data, const MultiFileGlobalState &global_state,
+							FileExpandResult expand_result) override;
+	unique_ptr<GlobalTableFunctionState> InitializeGlobalState(ClientContext &context, MultiFileBindData &bind_data,
+															   MultiFileGlobalState &global_state) override;
+	unique_ptr<LocalTableFunctionState> InitializeLocalState(ExecutionContext &context,
+															 GlobalTableFunctionState &global_state) override;
+	shared_ptr<BaseFileReader> CreateReader(ClientContext &context, GlobalTableFunctionState &global_state,
+											BaseUnionData &union_data, const MultiFileBindData &bind_data) override;
+	shared_ptr<BaseFileReader> CreateReader(ClientContext &context, GlobalTableFunctionState &global_state,
+											const OpenFileInfo &file, idx_t file_index,
+											const MultiFileBindData &bind_data) override;
+	shared_ptr<BaseFileReader> CreateReader(ClientContext &context, const OpenFileInfo &file,
+											BaseFileReaderOptions &options,
+											const MultiFileOptions &file_options) override;
+	unique_ptr<NodeStatistics> GetCardinality(ClientContext &context, const MultiFileBindData &bind_data,
+											  idx_t file_count) override;
+	unique_ptr<MultiFileReaderInterface> Copy() override;
+};
+
+//! Shows the query the paths and file indices of the whole scan, whatever path a file is opened by.
+struct SliceMultiFileReader final : public MultiFileReader {
+	SliceMultiFileReader();
+	ReaderInitializeType InitializeReader(MultiFileReaderData &reader_data, const MultiFileBindData &bind_data,
+										  const vector<MultiFileColumnDefinition> &global_columns,
+										  const vector<ColumnIndex> &global_column_ids,
+										  optional_ptr<TableFilterSet> table_filters, ClientContext &context,
+										  MultiFileGlobalState &global_state) override;
+	unique_ptr<MultiFileReader> Copy() const override;
+};
+
+//! The list of files that DuckDB scans: as the query sees them, each with its position in `files`.
+shared_ptr<MultiFileList> SliceFileList(const vector<skein::ParquetSliceFile> &files);
+
+//! DuckDB's `get_metrics` for slices.
+void GetSliceMetrics(ClientContext &context, const FunctionData *bind_data, GlobalTableFunctionState &global_state,
+					 LocalTableFunctionState &local_state, const profiler_settings_t &requested_metrics,
+					 profiler_metrics_t &metrics);
+
+} // namespace skein_parquet
+} // namespace duckdb
