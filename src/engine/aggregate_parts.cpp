@@ -52,8 +52,7 @@ const std::unordered_map<std::string, CombineRule> &CombineRules() {
 
 //! Binds an aggregate of the system catalog by name; returns nothing if no overload takes the inputs.
 unique_ptr<BoundAggregateExpression> BindAggregate(ClientContext &context, const std::string &name,
-												   vector<unique_ptr<Expression>> inputs,
-												   unique_ptr<Expression> filter) {
+												   vector<unique_ptr<Expression>> inputs) {
 	auto entry = duckdb::Catalog::GetSystemCatalog(context).GetEntry<AggregateFunctionCatalogEntry>(
 		context, DEFAULT_SCHEMA, name, duckdb::OnEntryNotFound::RETURN_NULL);
 	if (!entry) {
@@ -65,16 +64,7 @@ unique_ptr<BoundAggregateExpression> BindAggregate(ClientContext &context, const
 	if (!overload.IsValid()) {
 		return nullptr;
 	}
-	return binder.BindAggregateFunction(entry->functions.GetFunctionByOffset(overload.GetIndex()), std::move(inputs),
-										std::move(filter), duckdb::AggregateType::NON_DISTINCT);
-}
-
-vector<unique_ptr<Expression>> CopyInputs(const BoundAggregateExpression &aggregate) {
-	vector<unique_ptr<Expression>> inputs;
-	for (auto &child : aggregate.children) {
-		inputs.push_back(child->Copy());
-	}
-	return inputs;
+	return binder.BindAggregateFunction(entry->functions.GetFunctionByOffset(overload.GetIndex()), std::move(inputs));
 }
 
 //! Whether the catalog's function of this name, bound to the same inputs, is the one that the aggregate runs: not a
@@ -84,30 +74,25 @@ bool IsBuiltIn(ClientContext &context, const BoundAggregateExpression &aggregate
 		// Only the optimizer makes it, out of sum; it cannot be bound by name.
 		return aggregate.function.HasSerializationCallbacks();
 	}
-	auto bound = BindAggregate(context, aggregate.function.name, CopyInputs(aggregate), nullptr);
+	vector<unique_ptr<Expression>> inputs;
+	for (auto &child : aggregate.children) {
+		inputs.push_back(child->Copy());
+	}
+	auto bound = BindAggregate(context, aggregate.function.name, std::move(inputs));
 	return bound && bound->function == aggregate.function && bound->children.size() == aggregate.children.size();
 }
 
-unique_ptr<BoundAggregateExpression> CopyForPart(ClientContext &context, const BoundAggregateExpression &aggregate) {
-	auto filter = aggregate.filter ? aggregate.filter->Copy() : nullptr;
-	if (aggregate.function.name == "sum_no_overflow") {
-		return BindAggregate(context, "sum", CopyInputs(aggregate), std::move(filter));
-	}
-	return duckdb::make_uniq<BoundAggregateExpression>(aggregate.function, CopyInputs(aggregate), std::move(filter),
-													   aggregate.bind_info ? aggregate.bind_info->Copy() : nullptr,
-													   duckdb::AggregateType::NON_DISTINCT);
-}
-
 //! Partial results of the aggregate itself, combined by the rule's aggregate.
-AggregateParts CombineResults(ClientContext &context, const BoundAggregateExpression &aggregate,
-							  const CombineRule &rule) {
+AggregateParts CombineResults(const BoundAggregateExpression &aggregate, const CombineRule &rule) {
 	AggregateParts parts;
-	parts.partial = CopyForPart(context, aggregate);
-	parts.make_final = [final_function = std::string(rule.final_function)](ClientContext &final_context,
+	// A sum that the optimizer has proved not to overflow over all rows does not overflow over some of them either.
+	parts.partial = aggregate.Copy();
+	parts.partial->Cast<BoundAggregateExpression>().aggr_type = duckdb::AggregateType::NON_DISTINCT;
+	parts.make_final = [final_function = std::string(rule.final_function)](ClientContext &context,
 																		   unique_ptr<Expression> partial_column) {
 		vector<unique_ptr<Expression>> inputs;
 		inputs.push_back(std::move(partial_column));
-		auto result = BindAggregate(final_context, final_function, std::move(inputs), nullptr);
+		auto result = BindAggregate(context, final_function, std::move(inputs));
 		if (!result) {
 			throw duckdb::InternalException("%s does not take its partial results", final_function);
 		}
@@ -155,11 +140,12 @@ std::optional<AggregateParts> SplitAggregate(ClientContext &context, const Bound
 		return std::nullopt;
 	}
 
-	auto parts = has_rule ? CombineResults(context, aggregate, rule->second) : CombineStates(context, aggregate);
+	auto parts = has_rule ? CombineResults(aggregate, rule->second) : CombineStates(context, aggregate);
 	parts.partial_type = parts.partial->return_type;
+	parts.partial->SetAlias("partial " + aggregate.GetName());
 	parts.make_final = [make = std::move(parts.make_final), return_type = aggregate.return_type,
-						alias = aggregate.GetAlias()](ClientContext &final_context,
-													  unique_ptr<Expression> partial_column) {
+						alias = "final " + aggregate.GetName()](ClientContext &final_context,
+																unique_ptr<Expression> partial_column) {
 		auto result = make(final_context, std::move(partial_column));
 		if (result->return_type != return_type) {
 			throw duckdb::InternalException("The final aggregate %s returns %s instead of %s", result->ToString(),

@@ -27,8 +27,9 @@ struct AggregateParts {
 	duckdb::unique_ptr<duckdb::Expression> partial;
 	//! The type of a partial result: of the column to pass on.
 	duckdb::LogicalType partial_type;
-	//! Returns the BoundAggregateExpression over a column of partial results. Its return type and alias are the
-	//! original's. May be called any number of times, also when the original is gone.
+	//! Returns the BoundAggregateExpression over a column of partial results. Its return type is exactly the
+	//! original's. May be called any number of times, also when the original is gone. Both steps are named after the
+	//! original in EXPLAIN, by their alias: `partial avg(v)`, `final avg(v)`.
 	std::function<duckdb::unique_ptr<duckdb::Expression>(duckdb::ClientContext &context,
 														 duckdb::unique_ptr<duckdb::Expression> partial_column)>
 		make_final;

@@ -314,6 +314,7 @@ AggregateFunction GetStateFunction(const char *name, duckdb::aggregate_update_t 
 							   duckdb::FunctionNullHandling::SPECIAL_HANDLING, simple_update, RefuseToBind);
 	function.SetSerializeCallback(WriteInner);
 	function.SetDeserializeCallback(ReadState);
+	function.SetFallible();
 	return function;
 }
 
