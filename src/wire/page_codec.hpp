@@ -112,7 +112,7 @@ struct PageReaderOptions {
 //! access outside of the page. A page whose memory is not aligned to 16 bytes is copied first.
 class PageReader {
 public:
-	PageReader(SharedBytes page, duckdb::vector<duckdb::LogicalType> types, PageReaderOptions options = {});
+	PageReader(SharedBytes page, const duckdb::vector<duckdb::LogicalType> &types, PageReaderOptions options = {});
 	~PageReader();
 	PageReader(PageReader &&) noexcept;
 	PageReader &operator=(PageReader &&) noexcept;
@@ -128,7 +128,6 @@ public:
 
 private:
 	SharedBytes page_;
-	duckdb::vector<duckdb::LogicalType> types_;
 	duckdb::vector<duckdb::unique_ptr<ColumnReader>> columns_;
 	duckdb::idx_t row_count_ = 0;
 	duckdb::idx_t next_row_ = 0;
