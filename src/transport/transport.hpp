@@ -15,8 +15,10 @@ struct SharedBytes {
 	size_t size = 0;
 };
 
-//! One message on a link: a short header (control messages, at most 64 MiB) and an opaque body (a page; may be empty).
+//! One message on a link: a short header (control messages) and an opaque body (a page; may be empty).
 struct Frame {
+	static constexpr size_t MAX_HEADER_BYTES = 64ULL << 20;
+
 	std::string header;
 	SharedBytes body;
 };
@@ -53,7 +55,7 @@ class Link : public std::enable_shared_from_this<Link> {
 public:
 	virtual ~Link() = default;
 	//! Queues a frame for the peer and returns at once. Frames sent before the link is open wait for it; frames sent
-	//! after it has closed are dropped, as OnClosed() has told.
+	//! after it has closed are dropped, as OnClosed() has told. The header must not exceed Frame::MAX_HEADER_BYTES.
 	virtual void Send(Frame frame) = 0;
 	//! Ends the link: frames queued before are still delivered, unless the peer closes too or does not take them within
 	//! the transport's close deadline; frames that arrive from now on are dropped. Idempotent.

@@ -1,6 +1,7 @@
 #include "transport/in_process/in_process_link.hpp"
 
 #include "duckdb/common/error_data.hpp"
+#include "duckdb/common/exception.hpp"
 
 #include <exception>
 #include <utility>
@@ -35,6 +36,9 @@ bool InProcessLink::InsideHandler() {
 }
 
 void InProcessLink::Send(Frame frame) {
+	if (frame.header.size() > Frame::MAX_HEADER_BYTES) {
+		throw duckdb::InternalException("A frame's header has %llu bytes, more than is allowed", frame.header.size());
+	}
 	std::shared_ptr<InProcessLink> peer;
 	{
 		std::lock_guard<std::mutex> guard(lock_);

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "transport/grpc/completion_thread.hpp"
+#include "transport/grpc/grpc_link_set.hpp"
+#include "transport/grpc/grpc_transport.hpp"
+#include "transport/transport.hpp"
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace skein {
+
+//! A gRPC server whose only method opens a link. Thread-safe.
+class GrpcListener final : public Listener {
+public:
+	//! Listens from now on; throws as Transport::Listen() does. `options.threads` must not be 0.
+	GrpcListener(const std::string &address, LinkHandler &handler, const GrpcTransportOptions &options);
+	~GrpcListener() override;
+
+	const std::string &Address() const override;
+	void Stop() override;
+
+private:
+	//! Waits for one call to arrive.
+	class Arrival;
+
+	struct ServerQueue {
+		grpc::ServerCompletionQueue *queue;
+		std::unique_ptr<CompletionThread> thread;
+	};
+
+	void Await(grpc::ServerCompletionQueue &queue);
+	void Open(std::unique_ptr<GrpcServerCall> call, grpc::ServerCompletionQueue &queue);
+
+	LinkHandler &handler_;
+	const GrpcTransportOptions options_;
+	std::string address_;
+
+	GrpcLinkSet links_;
+	grpc::AsyncGenericService service_;
+	std::unique_ptr<grpc::Server> server_;
+	std::vector<ServerQueue> queues_;
+
+	//! Held for as long as one caller stops, so that another one waits.
+	std::mutex stop_lock_;
+	bool stopped_ = false;
+};
+
+} // namespace skein
