@@ -25,6 +25,9 @@ function(skein_set_product TARGET NAME)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
     BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "${SKEIN_RPATH}")
+  if(NOT SKEIN_SANITIZE) # whose symbols come from the program
+    target_link_options(${TARGET} PRIVATE -Wl,--no-undefined)
+  endif()
   add_dependencies(skein_products ${TARGET})
 endfunction()
 
