@@ -165,6 +165,7 @@ TEST_F(AggregatePartsTest, BitsAndTruthValuesCombine) {
 	Check({"bool_and(flag)"});
 	Check({"bool_or(flag)"});
 	Check({"bitstring_agg(u8, 0, 255)"});
+	Check({"bitstring_agg(u8)"});
 	Check({"bitstring_agg(i128 % 100, -100, 100)"});
 }
 
@@ -336,6 +337,19 @@ TEST_F(AggregatePartsTest, ReasonsNameTheFunction) {
 			  "median cannot be computed from parts: the rows of a group have to be in one place");
 	EXPECT_EQ(runner->ReasonAgainst("count(DISTINCT n)"), "count is DISTINCT: equal values have to be in one place");
 	EXPECT_EQ(runner->ReasonAgainst("sum(n)"), "");
+}
+
+TEST_F(AggregatePartsTest, AnotherFunctionOfTheSameNameIsRefused) {
+	for (auto aggregate : {"avg(n)", "sum(i64)", "count(n)"}) {
+		runner->WithAggregate({aggregate}, [&](auto &context, auto &expression) {
+			auto copy = expression.Copy();
+			auto &changed = copy->template Cast<duckdb::BoundAggregateExpression>();
+			changed.function.SetStateFinalizeCallback(nullptr);
+			std::string reason;
+			EXPECT_FALSE(SplitAggregate(context, changed, reason)) << aggregate;
+			EXPECT_NE(reason.find("is not the built-in function"), std::string::npos) << reason;
+		});
+	}
 }
 
 } // namespace
