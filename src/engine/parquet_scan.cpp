@@ -18,8 +18,9 @@ namespace {
 const char *const KNOWN_FILE_OPTIONS[] = {"type", "file_size", "last_modified", "etag"};
 
 //! Why the scan cannot be represented by slices, whatever its files hold; empty if it can.
-string ReasonAgainst(const LogicalGet &get, const MultiFileBindData &bind_data) {
-	if (get.function.get_multi_file_reader || typeid(*bind_data.multi_file_reader) != typeid(MultiFileReader)) {
+string ReasonAgainst(ClientContext &context, const LogicalGet &get, const MultiFileBindData &bind_data) {
+	if (get.function.get_multi_file_reader || !get.function.HasSerializationCallbacks() ||
+		typeid(*bind_data.multi_file_reader) != typeid(MultiFileReader)) {
 		return get.function.name + " finds and reads its files in its own way";
 	}
 	if (!get.children.empty() || !get.projected_input.empty()) {
@@ -33,6 +34,11 @@ string ReasonAgainst(const LogicalGet &get, const MultiFileBindData &bind_data) 
 	}
 	if (get.row_group_order_options) {
 		return "the scan reads its row groups in an order of its own";
+	}
+	Value legacy_variants = false;
+	context.TryGetCurrentSetting("__delta_only_variant_encoding_enabled", legacy_variants);
+	if (legacy_variants.GetValue<bool>()) {
+		return "variants are read in the encoding of Delta tables";
 	}
 	return string();
 }
@@ -215,7 +221,7 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 		reason = get.function.name + " is not a Parquet scan";
 		return std::nullopt;
 	}
-	reason = ReasonAgainst(get, *bind_data);
+	reason = ReasonAgainst(context, get, *bind_data);
 	if (!reason.empty()) {
 		return std::nullopt;
 	}

@@ -94,6 +94,7 @@ shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::P
 
 SliceReader::SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options)
 	: ParquetReader(context, OpenFileInfo(slice.open_path), options), slice_(slice) {
+	file.path = slice.path;
 }
 
 bool SliceReader::TryInitializeScan(ClientContext &, GlobalTableFunctionState &global_state,
@@ -115,7 +116,24 @@ bool SliceReader::TryInitializeScan(ClientContext &, GlobalTableFunctionState &g
 void SliceReader::PrepareScan(ClientContext &context, GlobalTableFunctionState &,
 							  LocalTableFunctionState &local_state) {
 	auto &state = local_state.Cast<SliceLocalState>();
+	if (slice_.open_path != slice_.path) {
+		OpenForScan(context, state.scan_state);
+	}
 	InitializeScan(context, state.scan_state, {state.row_group});
+}
+
+void SliceReader::OpenForScan(ClientContext &context, ParquetReaderScanState &state) {
+	if (state.file_handle && state.file_handle->GetPath() == slice_.open_path) {
+		return;
+	}
+	// InitializeScan opens what `file` names, unless it finds a handle. Only local files have two paths.
+	Value prefetch_all = false;
+	Value disable_prefetch = false;
+	context.TryGetCurrentSetting("prefetch_all_parquet_files", prefetch_all);
+	context.TryGetCurrentSetting("disable_parquet_prefetching", disable_prefetch);
+	state.file_handle = fs.OpenFile(context, OpenFileInfo(slice_.open_path), FileFlags::FILE_FLAGS_READ);
+	state.prefetch_mode = (!state.file_handle->OnDiskFile() || prefetch_all.GetValue<bool>()) &&
+						  state.file_handle->CanSeek() && !disable_prefetch.GetValue<bool>();
 }
 
 AsyncResult SliceReader::Scan(ClientContext &context, GlobalTableFunctionState &global_state,
@@ -218,14 +236,9 @@ ReaderInitializeType SliceMultiFileReader::InitializeReader(
 	MultiFileReaderData &reader_data, const MultiFileBindData &bind_data,
 	const vector<MultiFileColumnDefinition> &global_columns, const vector<ColumnIndex> &global_column_ids,
 	optional_ptr<TableFilterSet> table_filters, ClientContext &context, MultiFileGlobalState &global_state) {
-	auto &reader = reader_data.reader->Cast<SliceReader>();
-	reader.file_list_idx = reader.Slice().file_index;
-	// No other thread sees the reader yet. After an error it is not used any more.
-	reader.file.path = reader.Slice().path;
-	auto result = MultiFileReader::InitializeReader(reader_data, bind_data, global_columns, global_column_ids,
-													table_filters, context, global_state);
-	reader.file.path = reader.Slice().open_path;
-	return result;
+	reader_data.reader->file_list_idx = reader_data.reader->Cast<SliceReader>().Slice().file_index;
+	return MultiFileReader::InitializeReader(reader_data, bind_data, global_columns, global_column_ids, table_filters,
+											 context, global_state);
 }
 
 unique_ptr<MultiFileReader> SliceMultiFileReader::Copy() const {

@@ -8,6 +8,8 @@ namespace duckdb {
 namespace skein_parquet {
 
 //! Reads some row groups of one file and otherwise all as DuckDB's reader does.
+//!
+//! `file.path`, which the query and its errors show, is the path of the whole scan; opened is the slice's `open_path`.
 class SliceReader final : public ParquetReader {
 public:
 	//! Throws IOException if the file is missing or not the one that was planned for.
@@ -29,6 +31,8 @@ public:
 	}
 
 private:
+	void OpenForScan(ClientContext &context, ParquetReaderScanState &state);
+
 	//! Owned by the bind data, which outlives the scan.
 	const skein::ParquetSliceFile &slice_;
 	//! What is given out next; guarded by the lock of the whole scan.
@@ -70,7 +74,7 @@ struct SliceInterface final : public ParquetMultiFileInfo {
 	unique_ptr<MultiFileReaderInterface> Copy() override;
 };
 
-//! Shows the query the paths and file indices of the whole scan, whatever path a file is opened by.
+//! Shows the query the file indices of the whole scan.
 struct SliceMultiFileReader final : public MultiFileReader {
 	SliceMultiFileReader();
 	ReaderInitializeType InitializeReader(MultiFileReaderData &reader_data, const MultiFileBindData &bind_data,

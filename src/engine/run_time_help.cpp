@@ -6,7 +6,10 @@
 #include "duckdb/optimizer/optimizer.hpp"
 #include "duckdb/optimizer/topn_optimizer.hpp"
 #include "duckdb/planner/binder.hpp"
+#include "duckdb/planner/operator/logical_comparison_join.hpp"
 #include "duckdb/planner/operator/logical_limit.hpp"
+
+#include <algorithm>
 
 namespace skein {
 
@@ -38,6 +41,27 @@ void ShowLimits(vector<HiddenLimit> hidden) {
 	}
 }
 
+bool ReadsFromElsewhere(const LogicalOperator &op) {
+	if (op.type == LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR) {
+		return true;
+	}
+	return std::any_of(op.children.begin(), op.children.end(), [](auto &child) { return ReadsFromElsewhere(*child); });
+}
+
+//! DuckDB makes bloom filters only of build sides that it sees a filter in. What an exchange delivers was filtered, or
+//! is small enough to be sent to all.
+void TakeExchangesAsFiltered(LogicalOperator &op) {
+	if (op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN) {
+		auto &pushdown = op.Cast<LogicalComparisonJoin>().filter_pushdown;
+		if (pushdown && !pushdown->probe_info.empty() && ReadsFromElsewhere(*op.children[1])) {
+			pushdown->build_side_has_filter = true;
+		}
+	}
+	for (auto &child : op.children) {
+		TakeExchangesAsFiltered(*child);
+	}
+}
+
 } // namespace
 
 void RestoreRunTimeHelp(Binder &binder, ClientContext &context, unique_ptr<LogicalOperator> &plan) {
@@ -51,6 +75,7 @@ void RestoreRunTimeHelp(Binder &binder, ClientContext &context, unique_ptr<Logic
 	}
 	if (!optimizer.OptimizerDisabled(OptimizerType::JOIN_FILTER_PUSHDOWN)) {
 		JoinFilterPushdownOptimizer(optimizer).VisitOperator(*plan);
+		TakeExchangesAsFiltered(*plan);
 	}
 }
 

@@ -77,4 +77,27 @@ duckdb::unique_ptr<duckdb::LogicalGet> MakeParquetSlice(duckdb::ClientContext &c
 	return slice;
 }
 
+std::string DescribeUnits(const ParquetLeaf &leaf, const duckdb::vector<ScanUnit> &units, size_t max_files) {
+	std::string result = "files=[";
+	auto files = ToSliceFiles(leaf, units);
+	for (size_t i = 0; i < files.size(); i++) {
+		result += i == 0 ? "" : ", ";
+		if (i == max_files) {
+			result += "...";
+			break;
+		}
+		result += files[i].path + " row_groups=";
+		for (auto &range : files[i].ranges) {
+			result += &range == &files[i].ranges.front() ? "" : ",";
+			result += std::to_string(range.begin);
+			result += range.end - range.begin > 1 ? ".." + std::to_string(range.end - 1) : "";
+		}
+	}
+	duckdb::idx_t bytes = 0;
+	for (auto &unit : units) {
+		bytes += unit.bytes;
+	}
+	return result + "] bytes=" + std::to_string(bytes);
+}
+
 } // namespace skein

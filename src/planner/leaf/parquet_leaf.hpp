@@ -33,4 +33,7 @@ std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, du
 duckdb::unique_ptr<duckdb::LogicalGet> MakeParquetSlice(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
 														const ParquetLeaf &leaf, const duckdb::vector<ScanUnit> &units);
 
+//! `units` for EXPLAIN: `files=[lineitem/1.parquet row_groups=0..3, ...] bytes=1048576`; at most `max_files` files.
+std::string DescribeUnits(const ParquetLeaf &leaf, const duckdb::vector<ScanUnit> &units, size_t max_files);
+
 } // namespace skein

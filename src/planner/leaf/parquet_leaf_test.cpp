@@ -1,189 +1,12 @@
-#include "planner/leaf/parquet_leaf.hpp"
-
-#include "engine/fake_worker.hpp"
-#include "engine/parquet_slice.hpp"
-#include "engine/plan_serializer.hpp"
+#include "planner/leaf/parquet_leaf_fixture.hpp"
 
 #include "duckdb/planner/operator/logical_comparison_join.hpp"
-#include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_top_n.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
 namespace skein {
 namespace {
-
-using namespace duckdb;
-namespace fs = std::filesystem;
-using Rows = std::vector<std::string>;
-
-//! The first scan of `plan` in pre-order: of a join, its probe side.
-unique_ptr<LogicalOperator> *FirstScan(unique_ptr<LogicalOperator> &plan) {
-	if (plan->type == LogicalOperatorType::LOGICAL_GET) {
-		return &plan;
-	}
-	for (auto &child : plan->children) {
-		if (auto found = FirstScan(child)) {
-			return found;
-		}
-	}
-	return nullptr;
-}
-
-template <class OPERATOR>
-OPERATOR *Find(LogicalOperator &plan, LogicalOperatorType type) {
-	if (plan.type == type) {
-		return &plan.Cast<OPERATOR>();
-	}
-	for (auto &child : plan.children) {
-		if (auto found = Find<OPERATOR>(*child, type)) {
-			return found;
-		}
-	}
-	return nullptr;
-}
-
-Rows Sorted(Rows rows) {
-	std::sort(rows.begin(), rows.end());
-	return rows;
-}
-
-//! Plans in one instance, in a folder of its own, and executes the variants in another, in another folder.
-class ParquetLeafTest : public testing::Test {
-protected:
-	ParquetLeafTest() : start_(fs::current_path()), connection_(database_) {
-		auto name = testing::UnitTest::GetInstance()->current_test_info()->name();
-		folder_ = fs::temp_directory_path() / ("skein_parquet_leaf_" + std::to_string(getpid()) + "_" + name);
-		fs::create_directories(folder_);
-		fs::current_path(folder_);
-		Query("SET threads=2");
-		Query("SET disabled_optimizers='compressed_materialization,late_materialization'");
-		RegisterParquetSlice(*database_.instance);
-		RegisterParquetSlice(worker_.Instance());
-		worker_.Query("SET threads=4");
-	}
-	~ParquetLeafTest() override {
-		fs::current_path(start_);
-		fs::remove_all(folder_);
-	}
-
-	Rows Query(const std::string &sql) {
-		return RowsOf(*connection_.Query(sql));
-	}
-
-	//! Writes the rows of `select` to `path` below the folder.
-	void Write(const std::string &select, const std::string &path, const std::string &options = "") {
-		if (fs::path(path).has_parent_path()) {
-			fs::create_directories(fs::path(path).parent_path());
-		}
-		auto quoted = StringUtil::Replace(path, "'", "''");
-		Query("COPY (" + select + ") TO '" + quoted + "' (FORMAT parquet" + options + ")");
-	}
-
-	//! Calls `use` with the first scan of `sql` and what planning knows about it.
-	void Analyze(const std::string &sql, const std::function<void(ClientContext &, LogicalGet &, ParquetLeaf &)> &use) {
-		WithOptimizedPlan(connection_, sql, [&](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
-			auto scan = FirstScan(plan);
-			ASSERT_TRUE(scan) << sql;
-			auto &get = (*scan)->Cast<LogicalGet>();
-			std::string reason;
-			auto leaf = AnalyzeParquetScan(context, get, reason);
-			ASSERT_TRUE(leaf) << sql << ": " << reason;
-			use(context, get, *leaf);
-		});
-	}
-
-	//! The plan of `sql` once per task, with the first scan replaced by the task's slice.
-	std::vector<std::string> Variants(const std::string &sql, size_t tasks) {
-		std::vector<std::string> variants;
-		WithOptimizedPlan(connection_, sql, [&](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
-			auto scan = FirstScan(plan);
-			ASSERT_TRUE(scan) << sql;
-			auto original = std::move(*scan);
-			auto &get = original->Cast<LogicalGet>();
-			std::string reason;
-			auto leaf = AnalyzeParquetScan(context, get, reason);
-			ASSERT_TRUE(leaf) << sql << ": " << reason;
-			for (auto &units : DealUnits(leaf->units, tasks)) {
-				auto slice = MakeParquetSlice(context, get, *leaf, units);
-				ASSERT_EQ(slice->GetColumnBindings(), get.GetColumnBindings());
-				*scan = std::move(slice);
-				variants.push_back(SerializePlan(context, *plan));
-			}
-			*scan = std::move(original);
-		});
-		return variants;
-	}
-
-	//! The rows of all variants, in the order of the tasks.
-	Rows RunVariants(const std::vector<std::string> &variants,
-					 const std::function<void(LogicalOperator &)> &inspect = nullptr) {
-		fs::current_path("/");
-		Rows rows;
-		try {
-			for (auto &variant : variants) {
-				auto part = worker_.Run(variant, inspect);
-				rows.insert(rows.end(), part.begin(), part.end());
-			}
-		} catch (...) {
-			fs::current_path(folder_);
-			throw;
-		}
-		fs::current_path(folder_);
-		return rows;
-	}
-
-	//! The tasks' rows, one task after the other, must be the rows of the whole scan in DuckDB's order.
-	void ExpectSameRows(const std::string &sql) {
-		auto expected = Query(sql);
-		for (size_t tasks : {1, 2, 3, 7}) {
-			EXPECT_EQ(RunVariants(Variants(sql, tasks)), expected) << tasks << " tasks: " << sql;
-		}
-	}
-
-	std::string ReasonAgainst(const std::string &sql) {
-		std::string reason;
-		WithOptimizedPlan(connection_, sql, [&](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
-			auto &get = (*FirstScan(plan))->Cast<LogicalGet>();
-			EXPECT_FALSE(AnalyzeParquetScan(context, get, reason)) << sql;
-		});
-		return reason;
-	}
-
-	//! The message of the IOException that the variants end with.
-	std::string IOErrorOf(const std::vector<std::string> &variants) {
-		try {
-			RunVariants(variants);
-		} catch (std::exception &ex) {
-			ErrorData error(ex);
-			EXPECT_EQ(error.Type(), ExceptionType::IO) << error.Message();
-			return error.Message();
-		}
-		ADD_FAILURE() << "no error";
-		return "";
-	}
-
-	//! Three files of 5, 1 and 4 row groups.
-	void WriteFacts() {
-		const std::string columns =
-			"SELECT range AS k, range % 7 AS g, (range * 7919) % 10007 AS v, 'name ' || (range % 1000) AS s, "
-			"CASE WHEN range % 5 = 0 THEN NULL ELSE range / 3 END AS n, DATE '2020-01-01' + (range / 100)::INT AS d, "
-			"{'a': range % 11, 'b': [range, range + 1]} AS st FROM ";
-		Write(columns + "range(0, 10240)", "facts/1.parquet", ", ROW_GROUP_SIZE 2048");
-		Write(columns + "range(10240, 11000)", "facts/2.parquet");
-		Write(columns + "range(11000, 19192)", "facts/3.parquet", ", ROW_GROUP_SIZE 2048");
-	}
-
-	fs::path start_;
-	fs::path folder_;
-	DuckDB database_{nullptr};
-	Connection connection_;
-	FakeWorker worker_;
-};
 
 TEST_F(ParquetLeafTest, KnowsRowGroupsAndBytes) {
 	WriteFacts();
@@ -537,65 +360,76 @@ TEST_F(ParquetLeafTest, OtherScansAreRefused) {
 		std::string::npos);
 }
 
+TEST_F(ParquetLeafTest, TheMetadataCacheChangesNothing) {
+	WriteFacts();
+	Query("SET parquet_metadata_cache=true");
+	worker_.Query("SET parquet_metadata_cache=true");
+	for (int round = 0; round < 2; round++) {
+		ExpectSameRows("SELECT k, filename FROM 'facts/*.parquet' WHERE v < 500");
+		ExpectSameRows("SELECT k FROM read_parquet('facts/*.parquet', union_by_name=true)");
+	}
+}
+
+TEST_F(ParquetLeafTest, FilesBelowTheHomeDirectory) {
+	WriteFacts();
+	Query("SET home_directory='" + folder_.string() + "'");
+	ExpectSameRows("SELECT k, filename FROM '~/facts/*.parquet' WHERE k % 100 = 7");
+	ExpectSameRows("SELECT k, filename FROM '~/facts/1.parquet' WHERE k % 100 = 7");
+}
+
+TEST_F(ParquetLeafTest, FilesFoundThroughTheSearchPath) {
+	WriteFacts();
+	Query("SET file_search_path='facts'");
+	ExpectSameRows("SELECT k, filename FROM '2.parquet' WHERE k % 100 = 7");
+}
+
+TEST_F(ParquetLeafTest, ErrorsAreThoseOfTheWholeScan) {
+	Write("SELECT 1 AS a", "x/1.parquet");
+	Write("SELECT 'text' AS a", "x/2.parquet");
+	auto sql = "SELECT a FROM 'x/*.parquet'";
+	auto expected = connection_.Query(sql);
+	ASSERT_TRUE(expected->HasError());
+	try {
+		RunVariants(Variants(sql, 2));
+		ADD_FAILURE() << "no error";
+	} catch (std::exception &ex) {
+		EXPECT_EQ(ErrorData(ex).Message(), expected->GetError());
+	}
+}
+
+TEST_F(ParquetLeafTest, CopyIntoATable) {
+	WriteFacts();
+	Query("CREATE TABLE target (k VARCHAR, g UTINYINT, v DOUBLE, s VARCHAR, n BIGINT, d DATE, "
+		  "st STRUCT(a BIGINT, b BIGINT[]))");
+	std::vector<std::string> variants;
+	Analyze("COPY target FROM 'facts/*.parquet'", [&](ClientContext &context, LogicalGet &get, ParquetLeaf &leaf) {
+		for (auto &units : DealUnits(leaf.units, 3)) {
+			variants.push_back(SerializePlan(context, *MakeParquetSlice(context, get, leaf, units)));
+		}
+	});
+	Query("COPY target FROM 'facts/*.parquet'");
+	EXPECT_EQ(RunVariants(variants), Query("FROM target"));
+}
+
+TEST_F(ParquetLeafTest, UnitsAreDescribedForExplain) {
+	WriteFacts();
+	Analyze("SELECT 1 FROM 'facts/*.parquet' WHERE k < 3000 OR k > 5000",
+			[&](ClientContext &, LogicalGet &, ParquetLeaf &leaf) {
+				auto units = leaf.units;
+				units.erase(units.begin() + 2);
+				for (auto &unit : units) {
+					unit.bytes = 10;
+				}
+				EXPECT_EQ(DescribeUnits(leaf, units, 2),
+						  "files=[facts/1.parquet row_groups=0..1,3..4, facts/2.parquet row_groups=0, ...] bytes=90");
+				EXPECT_EQ(DescribeUnits(leaf, {}, 2), "files=[] bytes=0");
+			});
+}
+
 TEST_F(ParquetLeafTest, TheSliceCannotBeCalledByHand) {
 	auto result = connection_.Query("FROM skein_parquet_slice()");
 	ASSERT_TRUE(result->HasError());
 	EXPECT_EQ(result->GetErrorType(), ExceptionType::BINDER);
-}
-
-class ChangedFileTest : public ParquetLeafTest {
-protected:
-	ChangedFileTest() {
-		Write("SELECT range AS k FROM range(5000)", "t/1.parquet", ", ROW_GROUP_SIZE 2048");
-		Write("SELECT range AS k FROM range(5000)", "t/2.parquet", ", CODEC uncompressed");
-		variants_ = Variants("SELECT k FROM 't/*.parquet'", 2);
-	}
-
-	void ExpectError(const std::string &expected) {
-		auto message = IOErrorOf(variants_);
-		EXPECT_NE(message.find(expected), std::string::npos) << message;
-		EXPECT_NE(message.find("t/2.parquet"), std::string::npos) << message;
-	}
-
-	std::vector<std::string> variants_;
-};
-
-TEST_F(ChangedFileTest, UnchangedFilesAreRead) {
-	EXPECT_EQ(RunVariants(variants_).size(), 10000u);
-}
-
-TEST_F(ChangedFileTest, AnotherSize) {
-	Write("SELECT range AS k FROM range(6000)", "t/2.parquet");
-	ExpectError("changed between planning and reading: it had");
-}
-
-TEST_F(ChangedFileTest, AnotherTime) {
-	fs::last_write_time("t/2.parquet", fs::last_write_time("t/2.parquet") + std::chrono::hours(1));
-	ExpectError("changed between planning and reading: it was last modified at");
-}
-
-TEST_F(ChangedFileTest, AnotherFooterOfTheSameSizeAndTime) {
-	auto time = fs::last_write_time("t/2.parquet");
-	auto size = fs::file_size("t/2.parquet");
-	Write("SELECT range + 1 AS k FROM range(5000)", "t/2.parquet", ", CODEC uncompressed");
-	ASSERT_EQ(fs::file_size("t/2.parquet"), size);
-	fs::last_write_time("t/2.parquet", time);
-	ExpectError("changed between planning and reading: its footer");
-}
-
-TEST_F(ChangedFileTest, Missing) {
-	fs::remove("t/2.parquet");
-	ExpectError("cannot be opened where it is to be read");
-}
-
-TEST_F(ChangedFileTest, Truncated) {
-	fs::resize_file("t/2.parquet", 1000);
-	ExpectError("changed between planning and reading: it had");
-}
-
-TEST_F(ChangedFileTest, Empty) {
-	fs::resize_file("t/2.parquet", 0);
-	ExpectError("changed between planning and reading: it had");
 }
 
 } // namespace
