@@ -69,7 +69,7 @@ public:
 	//! Appends the rows sel[offset .. offset + count) of the chunk; with a `sel` that is not set, the rows
 	//! offset .. offset + count. Copies all it needs.
 	//! Throws duckdb::OutOfRangeException if the page got more than MAX_ROWS rows, or a list column more than 2^32 - 1
-	//! elements; the builder must then be discarded.
+	//! elements; what the allocator throws is passed on. The builder must then be discarded.
 	void Append(const PreparedChunk &chunk, const duckdb::SelectionVector &sel, duckdb::idx_t offset,
 				duckdb::idx_t count);
 

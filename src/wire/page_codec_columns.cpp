@@ -1,5 +1,8 @@
 #include "wire/page_codec_columns.hpp"
 
+#include <cstdlib>
+#include <new>
+
 namespace skein {
 
 using duckdb::data_ptr_t;

@@ -1,5 +1,7 @@
 #include "wire/page_codec_columns.hpp"
 
+#include <algorithm>
+
 namespace skein {
 
 using duckdb::data_ptr_t;
@@ -14,6 +16,15 @@ struct WideValue {
 	bool operator==(const WideValue &other) const = default;
 };
 
+//! `value` or zero, without a branch.
+template <class T>
+T KeepIf(T value, bool keep) {
+	return T(value & (T(0) - T(keep)));
+}
+WideValue KeepIf(WideValue value, bool keep) {
+	return WideValue{{KeepIf(value.parts[0], keep), KeepIf(value.parts[1], keep)}};
+}
+
 //! Values of one width. As long as all of them come from constant vectors and are equal, only one is kept.
 template <class T>
 class FixedColumnBuilder final : public ColumnBuilder {
@@ -27,6 +38,10 @@ public:
 		if (column.is_constant) {
 			const bool is_null = !column.format.validity.RowIsValid(0);
 			if (TryAppendConstant(is_null ? T{} : *source, is_null, rows.count)) {
+				return;
+			}
+			if (is_null) {
+				AppendNulls(rows.count);
 				return;
 			}
 		}
@@ -104,7 +119,7 @@ private:
 		if (!validity.AllValid()) {
 			for (idx_t i = 0; i < rows.count; i++) {
 				const auto row = rows.Get(i);
-				target[i] = validity.RowIsValidUnsafe(row) ? source[row] : T{};
+				target[i] = KeepIf(source[row], validity.RowIsValidUnsafe(row));
 			}
 		} else if (rows.IsRange()) {
 			memcpy(target, source + rows.offset, rows.count * sizeof(T));

@@ -46,7 +46,15 @@ static idx_t VisibleArrays(const duckdb::UnifiedVectorFormat &format, idx_t coun
 
 static void PrepareColumn(Vector &vector, idx_t count, PreparedColumn &column) {
 	column.is_constant = vector.GetVectorType() == duckdb::VectorType::CONSTANT_VECTOR;
-	vector.ToUnifiedFormat(count, column.format);
+	if (vector.GetVectorType() == duckdb::VectorType::FLAT_VECTOR) {
+		// ToUnifiedFormat() would also flatten the children.
+		column.format.sel = duckdb::FlatVector::IncrementalSelectionVector();
+		column.format.data = vector.GetData();
+		column.format.validity = duckdb::FlatVector::Validity(vector);
+		column.format.physical_type = vector.GetType().InternalType();
+	} else {
+		vector.ToUnifiedFormat(count, column.format);
+	}
 	if (column.children.empty()) {
 		return;
 	}

@@ -1,5 +1,7 @@
 #include "wire/page_codec_columns.hpp"
 
+#include <algorithm>
+
 namespace skein {
 
 using duckdb::idx_t;
@@ -10,11 +12,17 @@ namespace {
 
 static_assert(PageString::INLINE_LENGTH == string_t::INLINE_LENGTH);
 
-//! memcpy() for the lengths that strings outside of string_t usually have.
+//! memcpy() that does not branch on the lengths that strings outside of string_t usually have.
 inline void CopyString(duckdb::data_ptr_t target, const char *source, uint32_t length) {
-	if (length >= 16 && length <= 32) {
+	if (length >= 16 && length <= 64) {
+		// Four blocks that overlap where the string is shorter.
+		const uint32_t last = length - 16;
+		const auto second = std::min<uint32_t>(16, last);
+		const auto third = std::min<uint32_t>(32, last);
 		memcpy(target, source, 16);
-		memcpy(target + length - 16, source + length - 16, 16);
+		memcpy(target + second, source + second, 16);
+		memcpy(target + third, source + third, 16);
+		memcpy(target + last, source + last, 16);
 	} else {
 		memcpy(target, source, length);
 	}
@@ -34,6 +42,10 @@ public:
 		if (column.is_constant) {
 			const bool is_null = !validity.RowIsValid(0);
 			if (TryAppendConstant(is_null ? string_t(uint32_t(0)) : *source, is_null, rows.count)) {
+				return;
+			}
+			if (is_null) {
+				AppendNulls(rows.count);
 				return;
 			}
 		}

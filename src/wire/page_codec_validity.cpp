@@ -25,12 +25,17 @@ void ValidityBuilder::Append(const duckdb::ValidityMask &mask, const RowSet &row
 	const auto source = mask.GetData();
 	const auto target = reinterpret_cast<uint64_t *>(words_.Data());
 	uint64_t any_null = 0;
-	for (idx_t i = 0; i < rows.count; i++) {
-		const auto from = rows.Get(i);
-		const auto to = first_row + i;
-		const auto null_bit = ~(source[from / 64] >> (from % 64)) & 1;
-		any_null |= null_bit;
-		target[to / 64] &= ~(null_bit << (to % 64));
+	for (idx_t i = 0; i < rows.count;) {
+		const auto word = (first_row + i) / 64;
+		const auto bit = (first_row + i) % 64;
+		const auto end = duckdb::MinValue(rows.count, i + 64 - bit);
+		uint64_t nulls = 0;
+		for (auto position = bit; i < end; i++, position++) {
+			const auto row = rows.Get(i);
+			nulls |= (~(source[row / 64] >> (row % 64)) & 1) << position;
+		}
+		target[word] &= ~nulls;
+		any_null |= nulls;
 	}
 	has_nulls_ |= any_null != 0;
 }
