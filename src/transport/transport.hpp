@@ -48,9 +48,10 @@ public:
 //! An ordered, reliable pipe of frames between two nodes; symmetrical once it is open.
 //!
 //! Shared by its users and by the transport until OnClosed() has returned: dropping it does not close it. A handler
-//! that wants to keep a link it was given takes shared_from_this(). Thread-safe. An accepted link is first heard of by
-//! its first frame or, if there was none, by OnClosed(). A Link buffers what it could not write yet; how much that can
-//! be is bounded by its users, who send pages only against credit given by the receiver.
+//! that wants to keep a link it was given takes shared_from_this(). Thread-safe.
+//! An accepted link is first heard of by its first frame or, if there was none, by OnClosed().
+//! A Link buffers what it could not write yet; how much that can be is bounded by its users, who send pages only
+//! against credit given by the receiver.
 class Link : public std::enable_shared_from_this<Link> {
 public:
 	virtual ~Link() = default;
@@ -67,7 +68,7 @@ public:
 struct LinkOptions {
 	//! A link that could not be opened in this time is closed with a reason.
 	std::chrono::milliseconds connect_timeout{5000};
-	//! A peer that has not answered a ping for this long is taken for lost; pings are sent at half of it.
+	//! A peer that has not answered for this long is taken for lost; an idle link is pinged four times as often.
 	std::chrono::milliseconds keepalive{4000};
 };
 

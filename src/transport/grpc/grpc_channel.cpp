@@ -1,5 +1,6 @@
 #include "transport/grpc/grpc_channel.hpp"
 
+#include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
 namespace skein {
 
@@ -22,13 +24,14 @@ constexpr int SERVER_HANDSHAKE_MS = 10000;
 //! Calls `set(name, value)` for what both ends share.
 template <class SET>
 void SetCommonArguments(std::chrono::milliseconds keepalive, const SET &set) {
-	// A ping after half the time without one, and half the time to answer.
-	const auto half_ms = static_cast<int>(std::max<int64_t>(keepalive.count() / 2, 1));
-	set(GRPC_ARG_KEEPALIVE_TIME_MS, half_ms);
-	set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, half_ms);
+	// The next ping a quarter of the time after an answer, and the rest of the time to answer it.
+	const auto quarter_ms = static_cast<int>(std::max<int64_t>(keepalive.count() / 4, 1));
+	set(GRPC_ARG_KEEPALIVE_TIME_MS, quarter_ms);
+	set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3 * quarter_ms);
 	set(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
 	set(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
 	set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, WINDOW_BYTES);
+	set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
 	set(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, MAX_HTTP2_FRAME_BYTES);
 	set(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, UNLIMITED);
 	set(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, UNLIMITED);
@@ -59,10 +62,14 @@ void SetUpGrpcServer(grpc::ServerBuilder &builder, std::chrono::milliseconds kee
 	builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, SERVER_HANDSHAKE_MS);
 }
 
-void SilenceGrpcLog() {
-	if (!std::getenv("GRPC_VERBOSITY")) {
-		gpr_set_log_function([](gpr_log_func_args *) {});
-	}
+void StartGrpc() {
+	static std::once_flag once;
+	std::call_once(once, [] {
+		if (!std::getenv("GRPC_VERBOSITY")) {
+			gpr_set_log_function([](gpr_log_func_args *) {});
+		}
+		grpc_init();
+	});
 }
 
 } // namespace skein

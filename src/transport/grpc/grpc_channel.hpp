@@ -16,8 +16,9 @@ std::shared_ptr<grpc::Channel> MakeGrpcChannel(const HostPort &address, std::chr
 //! Gives a server the settings that match MakeGrpcChannel()'s.
 void SetUpGrpcServer(grpc::ServerBuilder &builder, std::chrono::milliseconds keepalive);
 
-//! Silences gRPC's log, which goes to standard error of whatever program we are loaded into, unless GRPC_VERBOSITY is
-//! set.
-void SilenceGrpcLog();
+//! Starts gRPC for the rest of the process; to be called before anything else of gRPC. Thread-safe.
+//! Silences its log, which goes to standard error of whatever program we are loaded into, unless GRPC_VERBOSITY is set.
+//! gRPC is never shut down: that can block for ten seconds, waiting for a peer that stands still.
+void StartGrpc();
 
 } // namespace skein

@@ -24,7 +24,7 @@ std::string Milliseconds(std::chrono::milliseconds time) {
 GrpcLink::GrpcLink(std::unique_ptr<GrpcCall> call, grpc::CompletionQueue &queue, std::string peer_address,
 				   LinkHandler &handler, Timeouts timeouts, GrpcLinkSet &links)
 	: queue_of_completions_(queue), peer_address_(std::move(peer_address)), handler_(handler), timeouts_(timeouts),
-	  links_(links), call_(std::move(call)) {
+	  links_(links), call_(std::move(call)), accepted_(timeouts.connect.count() == 0) {
 }
 
 const std::string &GrpcLink::PeerAddress() const {
@@ -97,16 +97,17 @@ void GrpcLink::OnStarted(bool ok) {
 		EndReading();
 		return;
 	}
+	bool write;
+	{
+		// Before the first read: what arrives may have to be answered.
+		std::lock_guard<std::mutex> guard(lock_);
+		started_ = true;
+		write = ClaimWritingLocked();
+	}
 	auto tag = Begin(accept_);
 	if (!call_->Accepted(tag)) {
 		OnAccepted(true);
 		End();
-	}
-	bool write;
-	{
-		std::lock_guard<std::mutex> guard(lock_);
-		started_ = true;
-		write = ClaimWritingLocked();
 	}
 	if (write) {
 		WriteNext();
@@ -303,7 +304,7 @@ void GrpcLink::CloseWith(const std::string &reason) {
 		closed_here_ = true;
 		failure_ = reason;
 		BeginClosingLocked();
-		if (!started_ && !sent_) {
+		if (!started_ && !accepted_ && !sent_) {
 			CancelLocked();
 		}
 		if (!ClaimWritingLocked()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/grpc/completion_thread.hpp"
+#include "transport/grpc/completion_threads.hpp"
 #include "transport/grpc/frame_codec.hpp"
 #include "transport/grpc/grpc_call.hpp"
 #include "transport/transport.hpp"
@@ -23,11 +23,12 @@ class GrpcLinkSet;
 //! its own end record and drops what it had not sent. Whoever has the other's end record was closed in order. The
 //! client's end record also ends its half of the stream; the server finishes the call when that has arrived.
 //!
-//! Threads: operations end on the thread of one completion queue, one at a time; that thread calls the handler. Send()
-//! and Close() come from anywhere. `writing_` is the right to use the encoder and to write: whoever sets it goes on
-//! until nothing is left. No call to gRPC or to the handler is made with the lock held, but those that only cancel or
-//! set a timer. Lifetime: kept by its GrpcLinkSet from Open() until OnClosed() has returned, so also while any
-//! operation is under way.
+//! Threads: operations end on any thread of the completion queue, Send() and Close() come from anywhere. The next read
+//! starts when the handler has returned, and OnClosed() runs when every operation has ended: so the handler is called
+//! by one at a time. `writing_` is the right to use the encoder and to write: whoever sets it goes on until nothing is
+//! left. With the lock held gRPC is only called to cancel or to set a timer, and the handler never.
+//! Lifetime: kept by its GrpcLinkSet from Open() until OnClosed() has returned, so also while any operation is under
+//! way.
 class GrpcLink final : public Link {
 public:
 	struct Timeouts {
@@ -113,7 +114,7 @@ private:
 	Operation connect_timer_operation_{*this, &GrpcLink::OnConnectTimer};
 	Operation close_timer_operation_{*this, &GrpcLink::OnCloseTimer};
 
-	//! Used by the completion thread only.
+	//! Used by the read that is under way.
 	grpc::ByteBuffer message_;
 	FrameDecoder decoder_;
 	//! Used by whoever has set `writing_`.

@@ -48,9 +48,8 @@ std::string ExplainBindFailure(const HostPort &address) {
 //! Deletes itself: it is handed from one operation to the next.
 class GrpcListener::Arrival final : public Completion {
 public:
-	Arrival(GrpcListener &listener, grpc::ServerCompletionQueue &queue)
-		: listener_(listener), queue_(queue), call_(std::make_unique<GrpcServerCall>()) {
-		call_->Request(listener.service_, queue, this);
+	explicit Arrival(GrpcListener &listener) : listener_(listener), call_(std::make_unique<GrpcServerCall>()) {
+		call_->Request(listener.service_, *listener.queue_, this);
 	}
 
 	void Done(bool ok) override {
@@ -58,19 +57,18 @@ public:
 			delete this;
 			return;
 		}
-		listener_.Await(queue_);
+		listener_.Await();
 		if (!call_->IsLink()) {
 			refused_ = true;
 			call_->Refuse(this);
 			return;
 		}
-		listener_.Open(std::move(call_), queue_);
+		listener_.Open(std::move(call_));
 		delete this;
 	}
 
 private:
 	GrpcListener &listener_;
-	grpc::ServerCompletionQueue &queue_;
 	std::unique_ptr<GrpcServerCall> call_;
 	bool refused_ = false;
 };
@@ -83,24 +81,16 @@ GrpcListener::GrpcListener(const std::string &address, LinkHandler &handler, con
 	int port = 0;
 	builder.AddListeningPort(wanted.ToString(), grpc::InsecureServerCredentials(), &port);
 	builder.RegisterAsyncGenericService(&service_);
-	std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> queues;
-	for (size_t i = 0; i < options.threads; i++) {
-		queues.push_back(builder.AddCompletionQueue());
-	}
+	auto queue = builder.AddCompletionQueue();
+	queue_ = queue.get();
 	server_ = builder.BuildAndStart();
+	threads_ = std::make_unique<CompletionThreads>(std::move(queue), options.threads);
 	if (!server_) {
-		for (auto &queue : queues) {
-			CompletionThread drain(std::move(queue));
-		}
 		throw duckdb::IOException("Cannot listen at %s: %s", address, ExplainBindFailure(wanted));
 	}
 	wanted.port = static_cast<uint16_t>(port);
 	address_ = wanted.ToString();
-	for (auto &queue : queues) {
-		auto raw = queue.get();
-		queues_.push_back({raw, std::make_unique<CompletionThread>(std::move(queue))});
-		Await(*raw);
-	}
+	Await();
 }
 
 GrpcListener::~GrpcListener() {
@@ -111,35 +101,33 @@ const std::string &GrpcListener::Address() const {
 	return address_;
 }
 
-void GrpcListener::Await(grpc::ServerCompletionQueue &queue) {
-	new Arrival(*this, queue);
+void GrpcListener::Await() {
+	new Arrival(*this);
 }
 
-void GrpcListener::Open(std::unique_ptr<GrpcServerCall> call, grpc::ServerCompletionQueue &queue) {
+void GrpcListener::Open(std::unique_ptr<GrpcServerCall> call) {
 	auto peer = call->PeerAddress();
 	GrpcLink::Timeouts timeouts{std::chrono::milliseconds::zero(), options_.close_timeout};
-	auto link = std::make_shared<GrpcLink>(std::move(call), queue, std::move(peer), handler_, timeouts, links_);
+	auto link = std::make_shared<GrpcLink>(std::move(call), *queue_, std::move(peer), handler_, timeouts, links_);
 	if (links_.Add(link)) {
 		link->Open();
 	}
 }
 
 void GrpcListener::Stop() {
-	for (auto &entry : queues_) {
-		if (entry.thread->IsCurrent()) {
-			throw duckdb::InternalException("Listener::Stop() called from a handler");
-		}
-	}
 	std::lock_guard<std::mutex> guard(stop_lock_);
 	if (std::exchange(stopped_, true)) {
 		return;
+	}
+	if (threads_->IncludeCaller()) {
+		throw duckdb::InternalException("Listener::Stop() called from a handler");
 	}
 	links_.Seal();
 	links_.CloseAll();
 	links_.WaitUntilEmpty();
 	// What is left are connections without a link and calls that came too late.
 	server_->Shutdown(std::chrono::system_clock::now());
-	queues_.clear();
+	threads_.reset();
 	server_.reset();
 }
 

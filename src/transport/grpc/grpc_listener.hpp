@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/grpc/completion_thread.hpp"
+#include "transport/grpc/completion_threads.hpp"
 #include "transport/grpc/grpc_link_set.hpp"
 #include "transport/grpc/grpc_transport.hpp"
 #include "transport/transport.hpp"
@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace skein {
 
@@ -29,13 +28,8 @@ private:
 	//! Waits for one call to arrive.
 	class Arrival;
 
-	struct ServerQueue {
-		grpc::ServerCompletionQueue *queue;
-		std::unique_ptr<CompletionThread> thread;
-	};
-
-	void Await(grpc::ServerCompletionQueue &queue);
-	void Open(std::unique_ptr<GrpcServerCall> call, grpc::ServerCompletionQueue &queue);
+	void Await();
+	void Open(std::unique_ptr<GrpcServerCall> call);
 
 	LinkHandler &handler_;
 	const GrpcTransportOptions options_;
@@ -44,7 +38,9 @@ private:
 	GrpcLinkSet links_;
 	grpc::AsyncGenericService service_;
 	std::unique_ptr<grpc::Server> server_;
-	std::vector<ServerQueue> queues_;
+	//! Owned by threads_.
+	grpc::ServerCompletionQueue *queue_ = nullptr;
+	std::unique_ptr<CompletionThreads> threads_;
 
 	//! Held for as long as one caller stops, so that another one waits.
 	std::mutex stop_lock_;

@@ -1,6 +1,6 @@
 #include "transport/grpc/grpc_transport.hpp"
 
-#include "transport/grpc/completion_thread.hpp"
+#include "transport/grpc/completion_threads.hpp"
 #include "transport/grpc/grpc_call.hpp"
 #include "transport/grpc/grpc_channel.hpp"
 #include "transport/grpc/grpc_link_set.hpp"
@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace skein {
 
@@ -43,7 +42,7 @@ public:
 	}
 
 	std::shared_ptr<Link> Connect(const HostPort &address, LinkHandler &handler, const LinkOptions &options) {
-		auto &queue = NextQueue();
+		auto &queue = Queue();
 		auto call = std::make_unique<GrpcClientCall>(MakeGrpcChannel(address, options.keepalive), queue);
 		GrpcLink::Timeouts timeouts{options.connect_timeout, options_.close_timeout};
 		auto link = std::make_shared<GrpcLink>(std::move(call), queue, address.ToString(), handler, timeouts, links_);
@@ -53,25 +52,24 @@ public:
 	}
 
 private:
-	grpc::CompletionQueue &NextQueue() {
+	grpc::CompletionQueue &Queue() {
 		std::lock_guard<std::mutex> guard(lock_);
-		if (threads_.size() < options_.threads) {
-			threads_.push_back(std::make_unique<CompletionThread>(std::make_unique<grpc::CompletionQueue>()));
-			return threads_.back()->Queue();
+		if (!threads_) {
+			threads_ = std::make_unique<CompletionThreads>(std::make_unique<grpc::CompletionQueue>(), options_.threads);
 		}
-		return threads_[next_++ % threads_.size()]->Queue();
+		return threads_->Queue();
 	}
 
 	const GrpcTransportOptions options_;
 	GrpcLinkSet links_;
 	std::mutex lock_;
-	std::vector<std::unique_ptr<CompletionThread>> threads_;
-	size_t next_ = 0;
+	//! Null until the first link.
+	std::unique_ptr<CompletionThreads> threads_;
 };
 
 GrpcTransport::GrpcTransport(const GrpcTransportOptions &options)
 	: options_(WithDefaults(options)), client_(std::make_unique<Client>(options_)) {
-	SilenceGrpcLog();
+	StartGrpc();
 }
 
 GrpcTransport::~GrpcTransport() = default;

@@ -19,11 +19,11 @@ struct GrpcTransportOptions {
 
 //! Links over gRPC: one bidirectional stream, on a TCP connection of its own, per link.
 //!
-//! Addresses are `host:port`, as `worker-1:4200`, `127.0.0.1:4200` or `[::1]:4200`. Proxies of the environment are not
-//! used. Handlers run on the transport's threads. A link stays on one of them, so a handler that blocks holds up
-//! others. A body is not copied when sent; a received one is copied once into place, aligned to 16 bytes. The
-//! destructor aborts the links that are still open, and returns when their OnClosed() has. gRPC's own log is silent
-//! unless the environment sets GRPC_VERBOSITY: what matters is in the reason given to OnClosed().
+//! Addresses are `host:port`, as `worker-1:4200`, `127.0.0.1:4200` or `[::1]:4200`. No proxy is used.
+//! Threads: handlers run on the transport's threads, which also read from and write to the network.
+//! A body is not copied when sent; a received one is copied once into place, aligned to 16 bytes.
+//! The destructor aborts the links that are still open, and returns when their OnClosed() has.
+//! gRPC's own log is silent unless the environment sets GRPC_VERBOSITY: what matters is in OnClosed()'s reason.
 class GrpcTransport final : public Transport {
 public:
 	explicit GrpcTransport(const GrpcTransportOptions &options = {});
