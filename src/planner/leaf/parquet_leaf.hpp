@@ -19,7 +19,9 @@ struct ParquetLeaf {
 };
 
 //! What `get` reads, as units that can be dealt to tasks; nullopt and a `reason` if it is not a Parquet scan or cannot
-//! be split exactly. Throws DuckDB's errors when a file cannot be read.
+//! be split exactly, or if a file cannot be read.
+//!
+//! Row groups that the filters of `get` rule out are no units, so a slice is right only with these filters.
 std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
 											  std::string &reason);
 

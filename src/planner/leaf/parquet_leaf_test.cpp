@@ -3,6 +3,7 @@
 #include "duckdb/planner/operator/logical_comparison_join.hpp"
 #include "duckdb/planner/operator/logical_top_n.hpp"
 
+#include <fstream>
 #include <sys/resource.h>
 
 namespace skein {
@@ -215,6 +216,18 @@ TEST_F(ParquetLeafTest, AColumnMissingWithoutUnionByNameIsLeftToDuckDB) {
 	Write("SELECT 1 AS a", "m/2.parquet");
 	EXPECT_NE(ReasonAgainst("SELECT b FROM 'm/*.parquet'").find("\"b\""), std::string::npos);
 	ExpectSameRows("SELECT a FROM 'm/*.parquet'");
+}
+
+TEST_F(ParquetLeafTest, AnUnreadableFileIsLeftToDuckDB) {
+	Write("SELECT 1 AS a", "m/1.parquet");
+	std::ofstream("m/2.parquet") << "this is no Parquet file";
+	EXPECT_NE(ReasonAgainst("SELECT a FROM 'm/*.parquet'").find("m/2.parquet"), std::string::npos);
+}
+
+TEST_F(ParquetLeafTest, AggregatesByHivePartition) {
+	Query("COPY (SELECT range AS k, range % 5 AS p FROM range(5000)) TO 'hive' (FORMAT parquet, PARTITION_BY p)");
+	auto sql = "SELECT p, sum(k), count(*) FROM 'hive/**/*.parquet' GROUP BY p ORDER BY p";
+	EXPECT_EQ(RunVariants(Variants(sql, 1)), Query(sql));
 }
 
 TEST_F(ParquetLeafTest, SchemaByFieldIds) {

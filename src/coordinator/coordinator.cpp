@@ -1,0 +1,133 @@
+#include "coordinator/coordinator.hpp"
+
+#include "duckdb/common/types/uuid.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+//! As often as Executor::WaitForTask returns to look for work.
+constexpr std::chrono::milliseconds WATCH_INTERVAL {20};
+} // namespace
+
+Coordinator::Coordinator(Transport &transport, LinkOptions options)
+    : node_(transport, COORDINATOR_ADDRESS, *this, options), watcher_([this]() { Watch(); }) {
+}
+
+Coordinator::~Coordinator() {
+	Stop();
+}
+
+void Coordinator::Stop() {
+	std::vector<std::shared_ptr<QueryRun>> left;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		stopping_ = true;
+		for (auto &entry : runs_) {
+			if (auto run = entry.second.lock()) {
+				left.push_back(std::move(run));
+			}
+		}
+	}
+	changed_.notify_all();
+	for (auto &run : left) {
+		run->Fail(ErrorData(ExceptionType::INTERRUPT, "Interrupted!"));
+		run->Finish();
+	}
+	node_.Stop();
+	if (watcher_.joinable()) {
+		watcher_.join();
+	}
+}
+
+std::shared_ptr<QueryRun> Coordinator::Run(ClientContext &context, std::shared_ptr<const DistributedPlan> plan,
+                                           std::vector<string> workers, RunOptions options,
+                                           std::chrono::milliseconds timeout) {
+	auto id = UUID::ToString(UUID::GenerateRandomUUID());
+	auto run = std::make_shared<QueryRun>(node_, *context.db, std::move(plan), id, std::move(workers), options);
+	auto deadline = timeout.count() == 0 ? std::chrono::steady_clock::time_point::max()
+	                                     : std::chrono::steady_clock::now() + timeout;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		std::erase_if(runs_, [](auto &entry) { return entry.second.expired(); });
+		runs_[id] = run;
+		watched_[id] = Watched {&context, run, deadline};
+	}
+	changed_.notify_all();
+	try {
+		run->Start();
+	} catch (...) {
+		Forget(*run);
+		throw;
+	}
+	return run;
+}
+
+void Coordinator::Forget(QueryRun &run) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	watched_.erase(run.Id());
+}
+
+void Coordinator::Watch() {
+	std::unique_lock<std::mutex> guard(mutex_);
+	while (!stopping_) {
+		if (watched_.empty()) {
+			changed_.wait(guard, [&]() { return stopping_ || !watched_.empty(); });
+			continue;
+		}
+		changed_.wait_for(guard, WATCH_INTERVAL);
+		std::vector<std::pair<std::shared_ptr<QueryRun>, ErrorData>> ending;
+		auto now = std::chrono::steady_clock::now();
+		for (auto &entry : watched_) {
+			auto &watched = entry.second;
+			if (watched.context->IsInterrupted()) {
+				ending.emplace_back(watched.run, ErrorData(ExceptionType::INTERRUPT, "Interrupted!"));
+			} else if (now >= watched.deadline) {
+				ending.emplace_back(watched.run, ErrorData(ExceptionType::INTERRUPT,
+				                                           "the query took longer than skein_query_timeout allows"));
+			}
+		}
+		guard.unlock();
+		for (auto &entry : ending) {
+			entry.first->Fail(entry.second);
+		}
+		ending.clear();
+		guard.lock();
+	}
+}
+
+std::shared_ptr<QueryRun> Coordinator::Find(const string &query) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	auto entry = runs_.find(query);
+	return entry == runs_.end() ? nullptr : entry->second.lock();
+}
+
+void Coordinator::OnControl(const std::shared_ptr<Link> &link, const wire::Message &message) {
+	if (message.has_task_ended()) {
+		if (auto run = Find(message.task_ended().query())) {
+			run->OnTaskEnded(link->PeerAddress(), message.task_ended());
+		}
+	} else if (message.has_query_ended()) {
+		if (auto run = Find(message.query_ended().query())) {
+			run->OnQueryEnded(link->PeerAddress());
+		}
+	}
+}
+
+void Coordinator::OnLinkLost(Link &link, const string &reason, bool had_answered) {
+	std::vector<std::shared_ptr<QueryRun>> runs;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		for (auto &entry : runs_) {
+			if (auto run = entry.second.lock()) {
+				runs.push_back(std::move(run));
+			}
+		}
+	}
+	for (auto &run : runs) {
+		run->OnWorkerLost(link.PeerAddress(), reason, had_answered);
+	}
+}
+
+} // namespace skein

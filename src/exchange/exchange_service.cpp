@@ -1,0 +1,347 @@
+#include "exchange/exchange_service.hpp"
+
+#include "exchange/messages.hpp"
+#include "wire/messages/error_codec.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+ExchangeService::ExchangeService(std::string own_address, LinkTo link_to)
+    : own_address_(std::move(own_address)), link_to_(std::move(link_to)) {
+}
+
+void ExchangeService::AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer) {
+	std::vector<Request> requests;
+	std::vector<idx_t> discarded;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		OutputName name {task, output};
+		outputs_[name] = buffer;
+		auto waiting = waiting_.find(name);
+		if (waiting != waiting_.end()) {
+			requests.swap(waiting->second);
+			waiting_.erase(waiting);
+		}
+		auto early = discarded_early_.find(name);
+		if (early != discarded_early_.end()) {
+			discarded.swap(early->second);
+			discarded_early_.erase(early);
+		}
+	}
+	for (auto partition : discarded) {
+		buffer->ClosePartition(partition);
+	}
+	for (auto &request : requests) {
+		Serve(buffer, request);
+	}
+}
+
+void ExchangeService::DropQuery(const std::string &query) {
+	std::vector<std::shared_ptr<OutputBuffer>> dropped;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		for (auto it = outputs_.begin(); it != outputs_.end();) {
+			if (it->first.task.query == query) {
+				dropped.push_back(std::move(it->second));
+				it = outputs_.erase(it);
+			} else {
+				++it;
+			}
+		}
+		std::erase_if(waiting_, [&](auto &entry) { return entry.first.task.query == query; });
+		std::erase_if(discarded_early_, [&](auto &entry) { return entry.first.task.query == query; });
+	}
+	for (auto &buffer : dropped) {
+		// Ends the senders that still read; a buffer that is finished and being read ends by itself.
+		buffer->Abort(ErrorData(ExceptionType::INTERRUPT, "the query has ended"));
+		for (idx_t partition = 0; partition < buffer->PartitionCount(); partition++) {
+			buffer->ClosePartition(partition);
+		}
+	}
+}
+
+ChannelTarget ExchangeService::LinkTarget(const Request &request) {
+	auto link = request.link;
+	auto key = request.key;
+	auto sequence = std::make_shared<uint64_t>(0);
+	ChannelTarget target;
+	target.on_page = [link, key, sequence](SharedBytes page) {
+		wire::Message message;
+		message.mutable_page()->set_channel(key.second);
+		message.mutable_page()->set_sequence((*sequence)++);
+		SendMessage(*link, message, std::move(page));
+	};
+	target.on_end = [this, link, key, sequence]() {
+		wire::Message message;
+		message.mutable_end()->set_channel(key.second);
+		message.mutable_end()->set_pages(*sequence);
+		SendMessage(*link, message);
+		RemoveSender(key);
+	};
+	target.on_error = [this, link, key](const ErrorData &error) {
+		wire::Message message;
+		message.mutable_channel_error()->set_channel(key.second);
+		EncodeError(error, true, *message.mutable_channel_error()->mutable_error());
+		SendMessage(*link, message);
+		RemoveSender(key);
+	};
+	target.on_closed = [this, key]() { RemoveSender(key); };
+	return target;
+}
+
+ChannelTarget ExchangeService::LocalTarget(uint64_t channel) {
+	ChannelTarget target;
+	target.on_page = [this, channel](SharedBytes page) {
+		size_t index;
+		if (auto input = FindInput(channel, index, false)) {
+			input->OnPage(index, std::move(page));
+		}
+	};
+	target.on_end = [this, channel]() {
+		size_t index;
+		auto input = FindInput(channel, index, true);
+		RemoveSender({nullptr, channel});
+		if (input) {
+			input->OnEnd(index);
+		}
+	};
+	target.on_error = [this, channel](const ErrorData &error) {
+		size_t index;
+		auto input = FindInput(channel, index, true);
+		RemoveSender({nullptr, channel});
+		if (input) {
+			input->Fail(error, true);
+		}
+	};
+	target.on_closed = [this, channel]() { RemoveSender({nullptr, channel}); };
+	return target;
+}
+
+void ExchangeService::Serve(const std::shared_ptr<OutputBuffer> &buffer, const Request &request) {
+	auto target = request.link ? LinkTarget(request) : LocalTarget(request.key.second);
+	auto sender =
+	    std::make_shared<ChannelSender>(buffer, request.partition, request.credit_bytes, std::move(target));
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		senders_[request.key] = sender;
+	}
+	sender->Start();
+}
+
+void ExchangeService::RemoveSender(const SenderKey &key) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	senders_.erase(key);
+}
+
+std::shared_ptr<ExchangeInput> ExchangeService::FindInput(uint64_t channel, size_t &index, bool last) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	auto entry = subscriptions_.find(channel);
+	if (entry == subscriptions_.end()) {
+		return nullptr;
+	}
+	index = entry->second.index;
+	auto input = entry->second.input.lock();
+	if (last) {
+		subscriptions_.erase(entry);
+	}
+	return input;
+}
+
+void ExchangeService::HandleSubscribe(const PartitionKey &partition, Request request) {
+	std::shared_ptr<OutputBuffer> buffer;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		OutputName name {partition.task, partition.output};
+		auto entry = outputs_.find(name);
+		if (entry == outputs_.end()) {
+			waiting_[name].push_back(std::move(request));
+			return;
+		}
+		buffer = entry->second;
+	}
+	Serve(buffer, request);
+}
+
+void ExchangeService::HandleDiscard(const PartitionKey &partition) {
+	std::shared_ptr<OutputBuffer> buffer;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		OutputName name {partition.task, partition.output};
+		auto entry = outputs_.find(name);
+		if (entry == outputs_.end()) {
+			discarded_early_[name].push_back(partition.partition);
+			return;
+		}
+		buffer = entry->second;
+	}
+	buffer->ClosePartition(partition.partition);
+}
+
+void ExchangeService::Subscribe(const Producer &producer, uint64_t channel, std::shared_ptr<ExchangeInput> input,
+                                size_t index, size_t credit_bytes) {
+	std::shared_ptr<Link> link;
+	if (producer.address != own_address_) {
+		link = link_to_(producer.address);
+	}
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		subscriptions_[channel] = Subscription {input, index, link.get(), producer.address, 0};
+	}
+	if (!link) {
+		HandleSubscribe(producer.partition,
+		                Request {{nullptr, channel}, nullptr, producer.partition.partition, credit_bytes});
+		return;
+	}
+	wire::Message message;
+	auto &subscribe = *message.mutable_subscribe();
+	subscribe.set_channel(channel);
+	subscribe.set_credit_bytes(credit_bytes);
+	EncodePartition(producer.partition, *subscribe.mutable_output());
+	SendMessage(*link, message);
+}
+
+void ExchangeService::GiveCredit(const Producer &producer, uint64_t channel, size_t bytes) {
+	std::shared_ptr<ChannelSender> sender;
+	if (producer.address == own_address_) {
+		{
+			std::lock_guard<std::mutex> guard(mutex_);
+			auto entry = senders_.find({nullptr, channel});
+			if (entry == senders_.end()) {
+				return;
+			}
+			sender = entry->second;
+		}
+		sender->AddCredit(bytes);
+		return;
+	}
+	wire::Message message;
+	message.mutable_credit()->set_channel(channel);
+	message.mutable_credit()->set_bytes(bytes);
+	SendMessage(*link_to_(producer.address), message);
+}
+
+void ExchangeService::Unsubscribe(uint64_t channel) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	subscriptions_.erase(channel);
+}
+
+void ExchangeService::Discard(const Producer &producer) {
+	if (producer.address == own_address_) {
+		HandleDiscard(producer.partition);
+		return;
+	}
+	wire::Message message;
+	EncodePartition(producer.partition, *message.mutable_discard()->mutable_output());
+	SendMessage(*link_to_(producer.address), message);
+}
+
+bool ExchangeService::OnMessage(Link &link, const wire::Message &message, SharedBytes body) {
+	size_t index;
+	switch (message.kind_case()) {
+	case wire::Message::kPage: {
+		std::shared_ptr<ExchangeInput> input;
+		bool gap = false;
+		{
+			std::lock_guard<std::mutex> guard(mutex_);
+			auto entry = subscriptions_.find(message.page().channel());
+			if (entry == subscriptions_.end()) {
+				return true;
+			}
+			gap = entry->second.next_sequence++ != message.page().sequence();
+			index = entry->second.index;
+			input = entry->second.input.lock();
+		}
+		if (input && gap) {
+			input->Fail(ErrorData(ExceptionType::IO, "a page from " + link.PeerAddress() + " was lost on the way"), false);
+		} else if (input) {
+			input->OnPage(index, std::move(body));
+		}
+		return true;
+	}
+	case wire::Message::kEnd:
+		if (auto input = FindInput(message.end().channel(), index, true)) {
+			input->OnEnd(index);
+		}
+		return true;
+	case wire::Message::kChannelError:
+		if (auto input = FindInput(message.channel_error().channel(), index, true)) {
+			input->Fail(DecodeError(message.channel_error().error()), message.channel_error().error().consequence());
+		}
+		return true;
+	case wire::Message::kSubscribe: {
+		auto &subscribe = message.subscribe();
+		auto partition = DecodePartition(subscribe.output());
+		HandleSubscribe(partition, Request {{&link, subscribe.channel()},
+		                                    link.shared_from_this(),
+		                                    partition.partition,
+		                                    subscribe.credit_bytes()});
+		return true;
+	}
+	case wire::Message::kCredit: {
+		std::shared_ptr<ChannelSender> sender;
+		{
+			std::lock_guard<std::mutex> guard(mutex_);
+			auto entry = senders_.find({&link, message.credit().channel()});
+			if (entry == senders_.end()) {
+				return true;
+			}
+			sender = entry->second;
+		}
+		sender->AddCredit(message.credit().bytes());
+		return true;
+	}
+	case wire::Message::kDiscard:
+		HandleDiscard(DecodePartition(message.discard().output()));
+		return true;
+	default:
+		return false;
+	}
+}
+
+void ExchangeService::OnLinkClosed(Link &link, const std::string &reason) {
+	std::vector<std::shared_ptr<ChannelSender>> stopped;
+	std::vector<std::pair<std::shared_ptr<ExchangeInput>, std::string>> failed;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		for (auto it = senders_.begin(); it != senders_.end();) {
+			if (it->first.first == &link) {
+				stopped.push_back(std::move(it->second));
+				it = senders_.erase(it);
+			} else {
+				++it;
+			}
+		}
+		for (auto &entry : waiting_) {
+			std::erase_if(entry.second, [&](const Request &request) { return request.link.get() == &link; });
+		}
+		for (auto it = subscriptions_.begin(); it != subscriptions_.end();) {
+			if (it->second.link == &link) {
+				if (auto input = it->second.input.lock()) {
+					failed.emplace_back(std::move(input), it->second.address);
+				}
+				it = subscriptions_.erase(it);
+			} else {
+				++it;
+			}
+		}
+	}
+	for (auto &sender : stopped) {
+		sender->Stop();
+	}
+	for (auto &entry : failed) {
+		auto why = reason.empty() ? string("it closed the connection") : reason;
+		entry.first->Fail(ErrorData(ExceptionType::IO, "lost worker " + entry.second + ": " + why), false);
+	}
+}
+
+ExchangeService::Census ExchangeService::Count() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	size_t waiting = 0;
+	for (auto &entry : waiting_) {
+		waiting += entry.second.size();
+	}
+	return {outputs_.size(), waiting, senders_.size(), subscriptions_.size()};
+}
+
+} // namespace skein

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "exchange/channel_sender.hpp"
+#include "exchange/exchange_input.hpp"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace skein {
+
+namespace wire {
+class Message;
+} // namespace wire
+
+//! The rows' side of a node: serves the outputs of its tasks and reads those of others, on this node or behind a link.
+//!
+//! Owned by Node. Thread-safe. Outputs may be asked for before they exist (tasks of a query start in any order): the
+//! request waits until the output is added, or the query or the link ends.
+class ExchangeService {
+public:
+	//! How to reach a node: a link that may still be opening. Throws when the address is malformed.
+	using LinkTo = std::function<std::shared_ptr<Link>(const std::string &address)>;
+
+	//! `own_address` is the name by which producers on this node are addressed.
+	ExchangeService(std::string own_address, LinkTo link_to);
+
+	//! Makes an output readable, all its partitions. `task` is of this node.
+	void AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer);
+	//! Forgets all outputs of a query and aborts what is still read of them.
+	void DropQuery(const std::string &query);
+
+	// Called by ExchangeInput.
+	uint64_t NewChannelId() {
+		return ++last_channel_;
+	}
+	void Subscribe(const Producer &producer, uint64_t channel, std::shared_ptr<ExchangeInput> input, size_t index,
+	               size_t credit_bytes);
+	void GiveCredit(const Producer &producer, uint64_t channel, size_t bytes);
+	void Unsubscribe(uint64_t channel);
+	void Discard(const Producer &producer);
+
+	//! Handles a message if it is one of the exchange; false otherwise.
+	bool OnMessage(Link &link, const wire::Message &message, SharedBytes body);
+	void OnLinkClosed(Link &link, const std::string &reason);
+
+	//! Outputs, senders and subscriptions that exist now: all 0 when no query runs.
+	struct Census {
+		size_t outputs;
+		size_t waiting;
+		size_t senders;
+		size_t subscriptions;
+	};
+	Census Count();
+
+private:
+	struct OutputName {
+		TaskKey task;
+		uint32_t output;
+		auto operator<=>(const OutputName &) const = default;
+	};
+	//! A link and a channel on it; nullptr for a reader on this node.
+	using SenderKey = std::pair<Link *, uint64_t>;
+	struct Request {
+		SenderKey key;
+		std::shared_ptr<Link> link;
+		duckdb::idx_t partition;
+		size_t credit_bytes;
+	};
+	struct Subscription {
+		std::weak_ptr<ExchangeInput> input;
+		size_t index;
+		Link *link;
+		std::string address;
+		uint64_t next_sequence = 0;
+	};
+
+	void Serve(const std::shared_ptr<OutputBuffer> &buffer, const Request &request);
+	ChannelTarget LinkTarget(const Request &request);
+	ChannelTarget LocalTarget(uint64_t channel);
+	void HandleSubscribe(const PartitionKey &partition, Request request);
+	void HandleDiscard(const PartitionKey &partition);
+	void RemoveSender(const SenderKey &key);
+	//! The input behind a channel, with its index; forgets the channel if `last`.
+	std::shared_ptr<ExchangeInput> FindInput(uint64_t channel, size_t &index, bool last);
+
+	const std::string own_address_;
+	const LinkTo link_to_;
+	std::atomic<uint64_t> last_channel_ {0};
+
+	std::mutex mutex_;
+	std::map<OutputName, std::shared_ptr<OutputBuffer>> outputs_;
+	std::map<OutputName, std::vector<Request>> waiting_;
+	std::map<OutputName, std::vector<duckdb::idx_t>> discarded_early_;
+	std::map<SenderKey, std::shared_ptr<ChannelSender>> senders_;
+	std::map<uint64_t, Subscription> subscriptions_;
+};
+
+} // namespace skein

@@ -1,0 +1,265 @@
+#include "exchange/exchange_sink.hpp"
+
+#include "duckdb/common/vector_operations/vector_operations.hpp"
+#include "duckdb/execution/expression_executor.hpp"
+#include "wire/page_codec.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! Spreads the bits of DuckDB's hash, of which its own tables use the top and the low ones, over all positions:
+//! the finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+inline uint64_t Remix(uint64_t hash) {
+	hash ^= hash >> 30;
+	hash *= 0xbf58476d1ce4e5b9ULL;
+	hash ^= hash >> 27;
+	hash *= 0x94d049bb133111ebULL;
+	return hash ^ (hash >> 31);
+}
+
+//! Maps a hash to [0, partitions) without division (Lemire: Fast random integer generation in an interval, 2019).
+inline idx_t PartitionOf(uint64_t hash, idx_t partitions) {
+	return static_cast<idx_t>((static_cast<unsigned __int128>(Remix(hash)) * partitions) >> 64);
+}
+
+class SinkGlobalState final : public GlobalSinkState {
+public:
+	SinkGlobalState(ClientContext &context, duckdb::shared_ptr<TaskChannels> channels_p)
+	    : channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(context)) {
+		for (auto &output : channels->outputs) {
+			output->SetWriterWaker([this]() {
+				auto guard = Lock();
+				UnblockTasks(guard);
+			});
+		}
+	}
+	~SinkGlobalState() override {
+		for (auto &output : channels->outputs) {
+			output->SetWriterWaker(nullptr);
+		}
+	}
+	bool AnyFull() const {
+		for (auto &output : channels->outputs) {
+			if (output->IsFull()) {
+				return true;
+			}
+		}
+		return false;
+	}
+	bool AllAbandoned() const {
+		for (auto &output : channels->outputs) {
+			if (!output->IsAbandoned()) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	const duckdb::shared_ptr<TaskChannels> channels;
+	BufferManager &buffers;
+	atomic<idx_t> rows {0};
+	//! Spreads the threads of the task over the partitions when rows are dealt in turn.
+	atomic<idx_t> next_start {0};
+};
+
+//! The builders and scratch space of one output in one thread.
+struct LocalOutput {
+	LocalOutput(ExecutionContext &context, const SinkOutput &output, const vector<LogicalType> &types, idx_t partitions)
+	    : hashes(LogicalType::HASH), selection(STANDARD_VECTOR_SIZE), part_of_row(STANDARD_VECTOR_SIZE),
+	      offsets(partitions + 1), executor(context.client) {
+		auto builder_count = output.kind == ExchangeKind::SHUFFLE ? partitions : 1;
+		for (idx_t i = 0; i < builder_count; i++) {
+			builders.emplace_back(BufferAllocator::Get(context.client), types);
+		}
+		vector<LogicalType> key_types;
+		for (auto &key : output.keys) {
+			executor.AddExpression(*key);
+			key_types.push_back(key->return_type);
+		}
+		if (!key_types.empty()) {
+			keys.Initialize(Allocator::Get(context.client), key_types);
+		}
+	}
+
+	vector<PageBuilder> builders;
+	Vector hashes;
+	SelectionVector selection;
+	vector<idx_t> part_of_row;
+	vector<idx_t> offsets;
+	ExpressionExecutor executor;
+	DataChunk keys;
+	idx_t next_in_turn = 0;
+};
+
+class SinkLocalState final : public LocalSinkState {
+public:
+	explicit SinkLocalState(const vector<LogicalType> &types) : prepared(types) {
+	}
+	PreparedChunk prepared;
+	vector<duckdb::unique_ptr<LocalOutput>> outputs;
+};
+
+void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx_t builder_index, PageBuilder &builder) {
+	auto page = Page::Seal(global.buffers, builder);
+	auto &target = *global.channels->outputs[output];
+	if (spec.kind == ExchangeKind::BROADCAST) {
+		target.AppendToAll(page);
+	} else {
+		target.Append(builder_index, std::move(page));
+	}
+}
+
+//! Computes the partition of every row and the rows of each partition: `selection` in [offsets[p], offsets[p + 1]).
+void PartitionByHash(LocalOutput &local, DataChunk &chunk, idx_t partitions) {
+	auto count = chunk.size();
+	local.keys.Reset();
+	local.executor.Execute(chunk, local.keys);
+	VectorOperations::Hash(local.keys.data[0], local.hashes, count);
+	for (idx_t i = 1; i < local.keys.ColumnCount(); i++) {
+		VectorOperations::CombineHash(local.hashes, local.keys.data[i], count);
+	}
+	local.hashes.Flatten(count);
+	auto hashes = FlatVector::GetData<hash_t>(local.hashes);
+	std::fill(local.offsets.begin(), local.offsets.end(), 0);
+	for (idx_t row = 0; row < count; row++) {
+		auto partition = PartitionOf(hashes[row], partitions);
+		local.part_of_row[row] = partition;
+		local.offsets[partition + 1]++;
+	}
+	for (idx_t partition = 0; partition < partitions; partition++) {
+		local.offsets[partition + 1] += local.offsets[partition];
+	}
+	vector<idx_t> next(local.offsets.begin(), local.offsets.end() - 1);
+	for (idx_t row = 0; row < count; row++) {
+		local.selection.set_index(next[local.part_of_row[row]]++, row);
+	}
+}
+
+} // namespace
+
+PhysicalExchangeSink::PhysicalExchangeSink(PhysicalPlan &plan, vector<SinkOutput> outputs, bool in_order,
+                                           GetChannels get_channels, idx_t estimated_cardinality)
+    : PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, {LogicalType::BIGINT}, estimated_cardinality),
+      outputs_(std::move(outputs)), in_order_(in_order), get_channels_(std::move(get_channels)) {
+}
+
+unique_ptr<GlobalSinkState> PhysicalExchangeSink::GetGlobalSinkState(ClientContext &context) const {
+	return make_uniq<SinkGlobalState>(context, get_channels_(context));
+}
+
+unique_ptr<LocalSinkState> PhysicalExchangeSink::GetLocalSinkState(ExecutionContext &context) const {
+	auto &types = children[0].get().GetTypes();
+	auto &global = sink_state->Cast<SinkGlobalState>();
+	auto result = make_uniq<SinkLocalState>(types);
+	for (idx_t i = 0; i < outputs_.size(); i++) {
+		auto partitions = global.channels->outputs[i]->PartitionCount();
+		result->outputs.push_back(make_uniq<LocalOutput>(context, outputs_[i], types, partitions));
+		result->outputs.back()->next_in_turn = global.next_start++ % partitions;
+	}
+	return result;
+}
+
+SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &chunk, OperatorSinkInput &input) const {
+	auto &global = input.global_state.Cast<SinkGlobalState>();
+	auto &local = input.local_state.Cast<SinkLocalState>();
+	if (global.AnyFull()) {
+		auto guard = global.Lock();
+		// Asked again under the lock that the waker takes: a wake-up between the two questions is not lost.
+		if (global.AnyFull()) {
+			return global.BlockSink(guard, input.interrupt_state);
+		}
+	}
+	if (global.AllAbandoned()) {
+		return SinkResultType::FINISHED;
+	}
+	auto page_bytes = global.channels->page_bytes;
+	auto count = chunk.size();
+	global.rows += count;
+	for (idx_t i = 0; i < outputs_.size(); i++) {
+		if (!outputs_[i].keys.empty()) {
+			PartitionByHash(*local.outputs[i], chunk, global.channels->outputs[i]->PartitionCount());
+		}
+	}
+	local.prepared.Prepare(chunk);
+	for (idx_t i = 0; i < outputs_.size(); i++) {
+		auto &spec = outputs_[i];
+		auto &output = *local.outputs[i];
+		auto &buffer = *global.channels->outputs[i];
+		if (spec.keys.empty()) {
+			idx_t index = 0;
+			if (spec.kind == ExchangeKind::SHUFFLE) {
+				index = output.next_in_turn;
+				output.next_in_turn = (index + 1) % buffer.PartitionCount();
+			}
+			auto &builder = output.builders[index];
+			builder.Append(local.prepared, *FlatVector::IncrementalSelectionVector(), 0, count);
+			if (builder.IsFull(page_bytes)) {
+				SealInto(global, spec, i, index, builder);
+			}
+			continue;
+		}
+		for (idx_t partition = 0; partition < buffer.PartitionCount(); partition++) {
+			auto offset = output.offsets[partition];
+			auto rows = output.offsets[partition + 1] - offset;
+			if (rows == 0) {
+				continue;
+			}
+			auto &builder = output.builders[partition];
+			builder.Append(local.prepared, output.selection, offset, rows);
+			if (builder.IsFull(page_bytes)) {
+				SealInto(global, spec, i, partition, builder);
+			}
+		}
+	}
+	return SinkResultType::NEED_MORE_INPUT;
+}
+
+SinkCombineResultType PhysicalExchangeSink::Combine(ExecutionContext &context, OperatorSinkCombineInput &input) const {
+	auto &global = input.global_state.Cast<SinkGlobalState>();
+	auto &local = input.local_state.Cast<SinkLocalState>();
+	for (idx_t i = 0; i < outputs_.size(); i++) {
+		auto &builders = local.outputs[i]->builders;
+		for (idx_t index = 0; index < builders.size(); index++) {
+			if (builders[index].RowCount() > 0) {
+				SealInto(global, outputs_[i], i, index, builders[index]);
+			}
+		}
+	}
+	return SinkCombineResultType::FINISHED;
+}
+
+SinkFinalizeType PhysicalExchangeSink::Finalize(Pipeline &pipeline, Event &event, ClientContext &context,
+                                                OperatorSinkFinalizeInput &input) const {
+	for (auto &output : input.global_state.Cast<SinkGlobalState>().channels->outputs) {
+		output->Finish();
+	}
+	return SinkFinalizeType::READY;
+}
+
+namespace {
+class SinkSourceState final : public GlobalSourceState {
+public:
+	bool done = false;
+};
+} // namespace
+
+unique_ptr<GlobalSourceState> PhysicalExchangeSink::GetGlobalSourceState(ClientContext &context) const {
+	return make_uniq<SinkSourceState>();
+}
+
+SourceResultType PhysicalExchangeSink::GetDataInternal(ExecutionContext &context, DataChunk &chunk,
+                                                       OperatorSourceInput &input) const {
+	auto &state = input.global_state.Cast<SinkSourceState>();
+	if (state.done) {
+		return SourceResultType::FINISHED;
+	}
+	state.done = true;
+	chunk.SetValue(0, 0, Value::BIGINT(static_cast<int64_t>(sink_state->Cast<SinkGlobalState>().rows.load())));
+	chunk.SetCardinality(1);
+	return SourceResultType::HAVE_MORE_OUTPUT;
+}
+
+} // namespace skein

@@ -1,0 +1,133 @@
+#include "exchange/exchange_source.hpp"
+
+#include "duckdb/parallel/meta_pipeline.hpp"
+#include "duckdb/parallel/pipeline.hpp"
+#include "duckdb/parallel/task_scheduler.hpp"
+#include "wire/page_codec.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+class SourceGlobalState final : public GlobalSourceState {
+public:
+	SourceGlobalState(ClientContext &context, std::shared_ptr<ExchangeInput> input_p, bool parallel)
+	    : input(std::move(input_p)) {
+		auto threads = static_cast<idx_t>(TaskScheduler::GetScheduler(context).NumberOfThreads());
+		max_threads = parallel ? std::max<idx_t>(1, std::min<idx_t>(threads, input->ProducerCount())) : 1;
+		input->SetWaker([this]() {
+			auto guard = Lock();
+			UnblockTasks(guard);
+		});
+		input->Open();
+	}
+	~SourceGlobalState() override {
+		input->SetWaker(nullptr);
+		input->Close();
+	}
+	idx_t MaxThreads() override {
+		return max_threads;
+	}
+
+	const std::shared_ptr<ExchangeInput> input;
+	idx_t max_threads;
+};
+
+class SourceLocalState final : public LocalSourceState {
+public:
+	std::optional<PageReader> reader;
+	//! Only for ReadOrder::BY_TASK.
+	size_t producer = 0;
+	//! Only for ReadOrder::MERGE.
+	duckdb::unique_ptr<SortedMerge> merge;
+};
+
+//! Registers the calling task to be woken, unless there is something to read by now.
+template <class IS_READY>
+SourceResultType Block(SourceGlobalState &global, OperatorSourceInput &input, IS_READY is_ready, bool &retry) {
+	auto guard = global.Lock();
+	// Asked under the lock that the waker takes: what arrives after this question wakes the task.
+	retry = is_ready();
+	return retry ? SourceResultType::HAVE_MORE_OUTPUT : global.BlockSource(guard, input.interrupt_state);
+}
+
+} // namespace
+
+PhysicalExchangeSource::PhysicalExchangeSource(PhysicalPlan &plan, vector<LogicalType> types, ReadOrder order,
+                                               vector<SortColumn> sort_columns, GetInput get_input,
+                                               idx_t estimated_cardinality)
+    : PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), estimated_cardinality), order_(order),
+      sort_columns_(std::move(sort_columns)), get_input_(std::move(get_input)) {
+}
+
+unique_ptr<GlobalSourceState> PhysicalExchangeSource::GetGlobalSourceState(ClientContext &context) const {
+	return make_uniq<SourceGlobalState>(context, get_input_(context), ParallelSource());
+}
+
+unique_ptr<LocalSourceState> PhysicalExchangeSource::GetLocalSourceState(ExecutionContext &context,
+                                                                         GlobalSourceState &state) const {
+	auto result = make_uniq<SourceLocalState>();
+	if (order_ == ReadOrder::MERGE) {
+		result->merge = make_uniq<SortedMerge>(context.client, state.Cast<SourceGlobalState>().input, GetTypes(), sort_columns_);
+	}
+	return result;
+}
+
+SourceResultType PhysicalExchangeSource::GetDataInternal(ExecutionContext &context, DataChunk &chunk,
+                                                         OperatorSourceInput &input) const {
+	auto &global = input.global_state.Cast<SourceGlobalState>();
+	auto &local = input.local_state.Cast<SourceLocalState>();
+	auto &source = *global.input;
+	while (true) {
+		bool retry;
+		if (order_ == ReadOrder::MERGE) {
+			if (local.merge->Next(chunk)) {
+				return chunk.size() == 0 ? SourceResultType::FINISHED : SourceResultType::HAVE_MORE_OUTPUT;
+			}
+			auto result = Block(
+			    global, input, [&]() { return source.IsReadyFrom(local.merge->AwaitedProducer()); }, retry);
+			if (!retry) {
+				return result;
+			}
+			continue;
+		}
+		if (local.reader && local.reader->Next(chunk)) {
+			return SourceResultType::HAVE_MORE_OUTPUT;
+		}
+		SharedBytes page;
+		auto in_order = order_ == ReadOrder::BY_TASK;
+		auto state = in_order ? source.NextFrom(local.producer, page) : source.Next(page);
+		if (state == InputState::PAGE) {
+			local.reader.emplace(std::move(page), GetTypes());
+			continue;
+		}
+		if (state == InputState::END) {
+			if (in_order && ++local.producer < source.ProducerCount()) {
+				continue;
+			}
+			chunk.SetCardinality(0);
+			return SourceResultType::FINISHED;
+		}
+		auto result = Block(
+		    global, input, [&]() { return in_order ? source.IsReadyFrom(local.producer) : source.IsReady(); }, retry);
+		if (!retry) {
+			return result;
+		}
+	}
+}
+
+void PhysicalExchangeSource::BuildPipelines(Pipeline &current, MetaPipeline &meta_pipeline) {
+	op_state.reset();
+	auto &state = meta_pipeline.GetState();
+	for (auto &child : children) {
+		auto &sink = child.get();
+		sink.sink_state.reset();
+		auto &child_meta_pipeline = meta_pipeline.CreateChildMetaPipeline(current, sink);
+		child_meta_pipeline.Build(sink.children[0].get());
+	}
+	state.SetPipelineSource(current, *this);
+}
+
+} // namespace skein

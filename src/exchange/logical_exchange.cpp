@@ -1,0 +1,184 @@
+#include "exchange/logical_exchange.hpp"
+
+#include "duckdb/common/serializer/deserializer.hpp"
+#include "duckdb/common/serializer/serializer.hpp"
+#include "duckdb/execution/physical_plan_generator.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+constexpr const char *EXTENSION_NAME = "skein_exchange";
+//! The table index of the one-row result; no plan uses it.
+constexpr idx_t RESULT_TABLE_INDEX = DConstants::INVALID_INDEX - 1;
+
+enum class NodeKind : uint8_t { SINK = 0, SOURCE = 1 };
+
+class ExchangeOperatorExtension final : public OperatorExtension {
+public:
+	std::string GetName() override {
+		return EXTENSION_NAME;
+	}
+	unique_ptr<LogicalExtensionOperator> Deserialize(Deserializer &deserializer) override {
+		auto kind = static_cast<NodeKind>(deserializer.ReadProperty<uint8_t>(300, "node_kind"));
+		return kind == NodeKind::SINK ? LogicalExchangeSink::DeserializeFields(deserializer)
+		                              : LogicalExchangeSource::DeserializeFields(deserializer);
+	}
+};
+
+} // namespace
+
+void RegisterExchangeOperators(DatabaseInstance &db) {
+	OperatorExtension::Register(DBConfig::GetConfig(db), make_shared_ptr<ExchangeOperatorExtension>());
+}
+
+LogicalExchangeSink::LogicalExchangeSink(vector<LogicalSinkOutput> outputs, bool in_order) : in_order_(in_order) {
+	for (auto &output : outputs) {
+		kinds_.push_back(static_cast<uint8_t>(output.kind));
+		key_counts_.push_back(output.keys.size());
+		for (auto &key : output.keys) {
+			expressions.push_back(std::move(key));
+		}
+	}
+}
+
+vector<ColumnBinding> LogicalExchangeSink::GetColumnBindings() {
+	return {ColumnBinding(RESULT_TABLE_INDEX, 0)};
+}
+
+void LogicalExchangeSink::ResolveTypes() {
+	types = {LogicalType::BIGINT};
+}
+
+string LogicalExchangeSink::GetExtensionName() const {
+	return EXTENSION_NAME;
+}
+
+PhysicalOperator &LogicalExchangeSink::CreatePlan(PhysicalPlanGenerator &planner,
+                                                  PhysicalExchangeSink::GetChannels get_channels) {
+	auto &child = planner.CreatePlan(*children[0]);
+	vector<SinkOutput> outputs;
+	idx_t next = 0;
+	for (idx_t i = 0; i < kinds_.size(); i++) {
+		SinkOutput output;
+		output.kind = static_cast<ExchangeKind>(kinds_[i]);
+		for (idx_t key = 0; key < key_counts_[i]; key++) {
+			output.keys.push_back(expressions[next++]->Copy());
+		}
+		outputs.push_back(std::move(output));
+	}
+	auto &sink = planner.Make<PhysicalExchangeSink>(std::move(outputs), in_order_, std::move(get_channels),
+	                                                estimated_cardinality);
+	sink.children.push_back(child);
+	return sink;
+}
+
+PhysicalOperator &LogicalExchangeSink::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
+	return CreatePlan(planner, TaskChannels::Get);
+}
+
+void LogicalExchangeSink::Serialize(Serializer &serializer) const {
+	LogicalExtensionOperator::Serialize(serializer);
+	serializer.WriteProperty(300, "node_kind", static_cast<uint8_t>(NodeKind::SINK));
+	serializer.WriteProperty(301, "kinds", kinds_);
+	serializer.WriteProperty(302, "key_counts", key_counts_);
+	serializer.WriteProperty(303, "keys", expressions);
+	serializer.WriteProperty(304, "in_order", in_order_);
+}
+
+unique_ptr<LogicalExtensionOperator> LogicalExchangeSink::DeserializeFields(Deserializer &deserializer) {
+	auto kinds = deserializer.ReadProperty<vector<uint8_t>>(301, "kinds");
+	auto key_counts = deserializer.ReadProperty<vector<idx_t>>(302, "key_counts");
+	auto keys = deserializer.ReadProperty<vector<unique_ptr<Expression>>>(303, "keys");
+	auto in_order = deserializer.ReadProperty<bool>(304, "in_order");
+	vector<LogicalSinkOutput> outputs;
+	idx_t next = 0;
+	for (idx_t i = 0; i < kinds.size(); i++) {
+		LogicalSinkOutput output;
+		output.kind = static_cast<ExchangeKind>(kinds[i]);
+		for (idx_t key = 0; key < key_counts[i]; key++) {
+			output.keys.push_back(std::move(keys[next++]));
+		}
+		outputs.push_back(std::move(output));
+	}
+	return make_uniq<LogicalExchangeSink>(std::move(outputs), in_order);
+}
+
+LogicalExchangeSource::LogicalExchangeSource(idx_t input, ReadOrder order, vector<ColumnBinding> bindings,
+                                             vector<LogicalType> column_types, vector<SortColumn> sort_columns)
+    : input_(input), order_(order), bindings_(std::move(bindings)), column_types_(std::move(column_types)),
+      sort_columns_(std::move(sort_columns)) {
+}
+
+string LogicalExchangeSource::GetExtensionName() const {
+	return EXTENSION_NAME;
+}
+
+vector<idx_t> LogicalExchangeSource::GetTableIndex() const {
+	vector<idx_t> result;
+	for (auto &binding : bindings_) {
+		if (std::find(result.begin(), result.end(), binding.table_index) == result.end()) {
+			result.push_back(binding.table_index);
+		}
+	}
+	return result;
+}
+
+PhysicalOperator &LogicalExchangeSource::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
+	auto input = input_;
+	auto get_input = [input](ClientContext &task_context) {
+		return TaskChannels::Get(task_context)->inputs[input];
+	};
+	return planner.Make<PhysicalExchangeSource>(column_types_, order_, sort_columns_, std::move(get_input),
+	                                            estimated_cardinality);
+}
+
+void LogicalExchangeSource::Serialize(Serializer &serializer) const {
+	LogicalExtensionOperator::Serialize(serializer);
+	serializer.WriteProperty(300, "node_kind", static_cast<uint8_t>(NodeKind::SOURCE));
+	serializer.WriteProperty(301, "input", input_);
+	serializer.WriteProperty(302, "order", static_cast<uint8_t>(order_));
+	vector<idx_t> tables, columns;
+	for (auto &binding : bindings_) {
+		tables.push_back(binding.table_index);
+		columns.push_back(binding.column_index);
+	}
+	serializer.WriteProperty(303, "binding_tables", tables);
+	serializer.WriteProperty(304, "binding_columns", columns);
+	serializer.WriteProperty(305, "column_types", column_types_);
+	vector<idx_t> sort_columns;
+	vector<uint8_t> sort_directions, sort_nulls;
+	for (auto &column : sort_columns_) {
+		sort_columns.push_back(column.column);
+		sort_directions.push_back(static_cast<uint8_t>(column.modifiers.order_type));
+		sort_nulls.push_back(static_cast<uint8_t>(column.modifiers.null_type));
+	}
+	serializer.WriteProperty(306, "sort_columns", sort_columns);
+	serializer.WriteProperty(307, "sort_directions", sort_directions);
+	serializer.WriteProperty(308, "sort_nulls", sort_nulls);
+}
+
+unique_ptr<LogicalExtensionOperator> LogicalExchangeSource::DeserializeFields(Deserializer &deserializer) {
+	auto input = deserializer.ReadProperty<idx_t>(301, "input");
+	auto order = static_cast<ReadOrder>(deserializer.ReadProperty<uint8_t>(302, "order"));
+	auto tables = deserializer.ReadProperty<vector<idx_t>>(303, "binding_tables");
+	auto columns = deserializer.ReadProperty<vector<idx_t>>(304, "binding_columns");
+	auto types = deserializer.ReadProperty<vector<LogicalType>>(305, "column_types");
+	auto sort_columns = deserializer.ReadProperty<vector<idx_t>>(306, "sort_columns");
+	auto directions = deserializer.ReadProperty<vector<uint8_t>>(307, "sort_directions");
+	auto nulls = deserializer.ReadProperty<vector<uint8_t>>(308, "sort_nulls");
+	vector<ColumnBinding> bindings;
+	for (idx_t i = 0; i < tables.size(); i++) {
+		bindings.emplace_back(tables[i], columns[i]);
+	}
+	vector<SortColumn> sort;
+	for (idx_t i = 0; i < sort_columns.size(); i++) {
+		sort.push_back({sort_columns[i], OrderModifiers(static_cast<OrderType>(directions[i]),
+		                                                static_cast<OrderByNullType>(nulls[i]))});
+	}
+	return make_uniq<LogicalExchangeSource>(input, order, std::move(bindings), std::move(types), std::move(sort));
+}
+
+} // namespace skein

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "duckdb/common/error_data.hpp"
+#include "exchange/page.hpp"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace skein {
+
+//! What a reader got: a page, or the end, or nothing yet.
+struct OutputRead {
+	std::shared_ptr<Page> page;
+	bool at_end = false;
+	//! The partition was closed: nothing more comes, and what came is not the whole.
+	bool closed = false;
+	//! Set when the writer has failed: nothing more comes, what came is not the whole.
+	bool failed = false;
+	duckdb::ErrorData error;
+};
+
+//! Keeps the pages of one output of one task until each consumer task has taken those of its partition.
+//!
+//! Shared by the task that writes it and the node that serves it. Thread-safe: written by pipeline threads, each
+//! partition read by one reader. Callbacks may call any method but SetWriterWaker().
+//! Back-pressure: once more than `capacity_bytes` are held, IsFull() is true until the level has fallen under half of
+//! it; a page that several partitions hold counts once. Pages live in DuckDB's buffer manager, so a buffer without
+//! bound spills what does not fit into memory.
+//! Invariants: a reader sees its pages in the order in which they were appended; after ClosePartition() or Abort()
+//! no page of it is held; an aborted buffer never shows its reader an end.
+class OutputBuffer {
+public:
+	static constexpr duckdb::idx_t UNBOUNDED = static_cast<duckdb::idx_t>(-1);
+
+	OutputBuffer(duckdb::idx_t partitions, duckdb::idx_t capacity_bytes);
+
+	duckdb::idx_t PartitionCount() const {
+		return partitions_.size();
+	}
+
+	//! Called whenever a full buffer has room again, and when nobody reads any more. Replaces an earlier waker;
+	//! once it has returned, the earlier one is not running and will not be called.
+	void SetWriterWaker(std::function<void()> waker);
+	bool IsFull() const;
+	//! True once every partition has been closed by its reader: the writer may stop.
+	bool IsAbandoned() const;
+	//! Adds a page for one partition; dropped if that partition is closed. Never blocks.
+	void Append(duckdb::idx_t partition, std::shared_ptr<Page> page);
+	//! Adds a page for all partitions.
+	void AppendToAll(const std::shared_ptr<Page> &page);
+	//! Everything has been appended.
+	void Finish();
+	//! The writer failed: readers get `error` instead of what is left. Does nothing after Finish() was called.
+	void Abort(const duckdb::ErrorData &error);
+
+	//! Registers the reader of a partition: `on_change` is called when Read() may have something new.
+	void SetReader(duckdb::idx_t partition, std::function<void()> on_change);
+	//! The next page of a partition, or its end, error or closing; without `take_page` only those last three.
+	OutputRead Read(duckdb::idx_t partition, bool take_page = true);
+	//! The reader wants nothing more, or the query has ended. The registered reader is told. Idempotent.
+	void ClosePartition(duckdb::idx_t partition);
+
+	//! Totals over all partitions, a shared page counted for each.
+	duckdb::idx_t AppendedBytes() const {
+		return appended_bytes_;
+	}
+	duckdb::idx_t AppendedRows() const {
+		return appended_rows_;
+	}
+
+private:
+	//! A page and the number of partitions that still hold it; the count is guarded by mutex_.
+	struct HeldPage {
+		std::shared_ptr<Page> page;
+		duckdb::idx_t holders;
+	};
+	struct Partition {
+		std::deque<std::shared_ptr<HeldPage>> pages;
+		std::function<void()> on_change;
+		bool closed = false;
+	};
+
+	void AppendLocked(Partition &partition, const std::shared_ptr<HeldPage> &held);
+	void ReleaseLocked(HeldPage &held);
+	//! Whether a writer that waits for room may go on now.
+	bool TakeRoomLocked();
+	void NotifyReaders();
+	void WakeWriter();
+
+	const duckdb::idx_t capacity_bytes_;
+	mutable std::mutex mutex_;
+	std::vector<Partition> partitions_;
+	duckdb::idx_t open_partitions_;
+	duckdb::idx_t held_bytes_ = 0;
+	bool full_ = false;
+	bool finished_ = false;
+	bool aborted_ = false;
+	duckdb::ErrorData error_;
+	std::atomic<duckdb::idx_t> appended_bytes_ {0};
+	std::atomic<duckdb::idx_t> appended_rows_ {0};
+
+	std::mutex waker_mutex_;
+	std::function<void()> writer_waker_;
+};
+
+} // namespace skein

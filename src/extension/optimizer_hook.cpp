@@ -1,0 +1,163 @@
+#include "extension/optimizer_hook.hpp"
+
+#include "duckdb/planner/operator/logical_get.hpp"
+#include "duckdb/planner/operator/logical_prepare.hpp"
+#include "explain/plan_text.hpp"
+#include "extension/explain_operator.hpp"
+#include "extension/session.hpp"
+#include "extension/skein_instance.hpp"
+#include "planner/planner.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! The query inside of a statement: what EXPLAIN explains, what INSERT inserts. nullptr and why not if the statement has
+//! none that could run elsewhere; without a reason if it is no query at all.
+unique_ptr<LogicalOperator> *FindQuery(unique_ptr<LogicalOperator> &plan, string &reason) {
+	switch (plan->type) {
+	case LogicalOperatorType::LOGICAL_EXPLAIN:
+		return FindQuery(plan->children[0], reason);
+	case LogicalOperatorType::LOGICAL_INSERT:
+	case LogicalOperatorType::LOGICAL_COPY_TO_FILE:
+	case LogicalOperatorType::LOGICAL_CREATE_TABLE:
+		return plan->children.empty() ? nullptr : &plan->children[0];
+	case LogicalOperatorType::LOGICAL_UPDATE:
+	case LogicalOperatorType::LOGICAL_DELETE:
+	case LogicalOperatorType::LOGICAL_MERGE_INTO:
+		reason = LogicalOperatorToString(plan->type) + " changes rows where they are";
+		return nullptr;
+	case LogicalOperatorType::LOGICAL_PREPARE:
+	case LogicalOperatorType::LOGICAL_EXECUTE:
+	case LogicalOperatorType::LOGICAL_TRANSACTION:
+	case LogicalOperatorType::LOGICAL_PRAGMA:
+	case LogicalOperatorType::LOGICAL_SET:
+	case LogicalOperatorType::LOGICAL_RESET:
+	case LogicalOperatorType::LOGICAL_ALTER:
+	case LogicalOperatorType::LOGICAL_DROP:
+	case LogicalOperatorType::LOGICAL_LOAD:
+	case LogicalOperatorType::LOGICAL_ATTACH:
+	case LogicalOperatorType::LOGICAL_DETACH:
+	case LogicalOperatorType::LOGICAL_VACUUM:
+	case LogicalOperatorType::LOGICAL_EXPORT:
+	case LogicalOperatorType::LOGICAL_CREATE_VIEW:
+	case LogicalOperatorType::LOGICAL_CREATE_SEQUENCE:
+	case LogicalOperatorType::LOGICAL_CREATE_SCHEMA:
+	case LogicalOperatorType::LOGICAL_CREATE_MACRO:
+	case LogicalOperatorType::LOGICAL_CREATE_TYPE:
+	case LogicalOperatorType::LOGICAL_CREATE_INDEX:
+	case LogicalOperatorType::LOGICAL_CREATE_SECRET:
+	case LogicalOperatorType::LOGICAL_COPY_DATABASE:
+	case LogicalOperatorType::LOGICAL_UPDATE_EXTENSIONS:
+		return nullptr;
+	default:
+		return &plan;
+	}
+}
+
+//! Whether the plan reads one of our own table functions, which report on other queries.
+bool ReadsOwnFunction(LogicalOperator &op) {
+	if (op.type == LogicalOperatorType::LOGICAL_GET) {
+		auto &name = op.Cast<LogicalGet>().function.name;
+		if (StringUtil::StartsWith(name, "skein_") && name != "skein_parquet_slice") {
+			return true;
+		}
+	}
+	for (auto &child : op.children) {
+		if (ReadsOwnFunction(*child)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+PlannerOptions OptionsFor(ClientContext &context, const Settings &settings, idx_t workers) {
+	PlannerOptions options;
+	options.mode = settings.mode;
+	options.join = settings.join;
+	options.max_tasks = settings.max_tasks == 0 ? workers : settings.max_tasks;
+	options.bytes_per_task = settings.bytes_per_task;
+	options.broadcast_limit = settings.broadcast_limit;
+	Value preserve;
+	options.preserve_order =
+	    !context.TryGetCurrentSetting("preserve_insertion_order", preserve) || preserve.GetValue<bool>();
+	return options;
+}
+
+PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, unique_ptr<LogicalOperator> &query,
+                      size_t &workers) {
+	PlanResult result;
+	auto settings = Settings::Read(input.context);
+	if (settings.mode == Mode::OFF) {
+		result.reason = "skein_mode is off";
+		return result;
+	}
+	if (settings.cluster.empty() && settings.workers == 0 && settings.mode == Mode::AUTO) {
+		result.reason = "there are no workers (skein_cluster and skein_workers are not set)";
+		return result;
+	}
+	auto cluster = instance.Resolve(settings);
+	workers = cluster.workers.size();
+	RunOptions run_options;
+	run_options.page_bytes = settings.page_bytes;
+	run_options.buffer_bytes = settings.buffer_bytes;
+	PlannerCallbacks callbacks;
+	callbacks.bind = [&](std::shared_ptr<const DistributedPlan> plan) {
+		return std::make_shared<SessionBinding>(*cluster.coordinator, std::move(plan), cluster.workers, run_options,
+		                                        settings.query_timeout);
+	};
+	callbacks.describe = [&](const QueryDraft &draft, const LogicalOperator &head) {
+		return PlanText(draft, head, cluster.workers.size());
+	};
+	callbacks.settings = TravellingSettings(input.context);
+	return PlanQuery(input, query, OptionsFor(input.context, settings, workers), callbacks);
+}
+
+void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan) {
+	auto started_at = std::chrono::steady_clock::now();
+	string reason;
+	auto query = FindQuery(plan, reason);
+	if ((!query && reason.empty()) || ReadsOwnFunction(*plan)) {
+		return;
+	}
+	auto &instance = static_cast<SkeinInstance &>(*input.info);
+	PlanResult result;
+	result.reason = reason;
+	size_t workers = 0;
+	if (query) {
+		result = Distribute(input, instance, *query, workers);
+	}
+	LastQuery last;
+	last.distributed = result.plan != nullptr;
+	last.reason = result.reason;
+	last.plan = result.plan;
+	last.workers = workers;
+	last.started_at = started_at;
+	std::chrono::duration<double, std::milli> planning = std::chrono::steady_clock::now() - started_at;
+	last.planning_ms = planning.count();
+	Session::Get(input.context)->SetPlanned(std::move(last));
+	if (plan->type == LogicalOperatorType::LOGICAL_EXPLAIN) {
+		auto &explain = plan->Cast<LogicalExplain>();
+		Value output;
+		auto standard = input.context.TryGetCurrentSetting("explain_output", output) &&
+		                StringUtil::Lower(output.ToString()) == "physical_only";
+		if (explain.explain_type == ExplainType::EXPLAIN_STANDARD && standard) {
+			auto text = result.plan ? result.plan->text : result.reason;
+			plan = make_uniq<ExplainOperator>(explain, result.plan != nullptr, text);
+			plan->ResolveOperatorTypes();
+		}
+	}
+}
+
+} // namespace
+
+OptimizerExtension MakeOptimizerHook(duckdb::shared_ptr<SkeinInstance> instance) {
+	OptimizerExtension extension;
+	extension.optimize_function = Optimize;
+	extension.optimizer_info = std::move(instance);
+	return extension;
+}
+
+} // namespace skein

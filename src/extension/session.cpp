@@ -1,0 +1,71 @@
+#include "extension/session.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+duckdb::shared_ptr<Session> Session::Get(ClientContext &context) {
+	return context.registered_state->GetOrCreate<Session>(KEY);
+}
+
+void Session::SetPlanned(LastQuery query) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	last_ = std::move(query);
+	current_ = true;
+}
+
+LastQuery Session::Last() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	return last_;
+}
+
+std::shared_ptr<QueryRun> Session::RunFor(const std::shared_ptr<const DistributedPlan> &plan,
+                                          const std::function<std::shared_ptr<QueryRun>()> &start) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	for (auto &execution : executions_) {
+		if (execution.plan == plan) {
+			return execution.run;
+		}
+	}
+	auto run = start();
+	executions_.push_back({plan, run});
+	last_.run = run;
+	return run;
+}
+
+void Session::QueryEnd(ClientContext &context, optional_ptr<ErrorData> error) {
+	std::vector<Execution> ended;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		ended.swap(executions_);
+		if (current_) {
+			std::chrono::duration<double, std::milli> total = std::chrono::steady_clock::now() - last_.started_at;
+			last_.total_ms = total.count();
+			current_ = false;
+		}
+	}
+	for (auto &execution : ended) {
+		execution.run->Finish();
+	}
+}
+
+SessionBinding::SessionBinding(Coordinator &coordinator, std::shared_ptr<const DistributedPlan> plan,
+                               std::vector<string> workers, RunOptions options, std::chrono::milliseconds timeout)
+    : coordinator_(coordinator), plan_(std::move(plan)), workers_(std::move(workers)), options_(options),
+      timeout_(timeout) {
+}
+
+std::shared_ptr<QueryRun> SessionBinding::Run(ClientContext &context) {
+	return Session::Get(context)->RunFor(
+	    plan_, [&]() { return coordinator_.Run(context, plan_, workers_, options_, timeout_); });
+}
+
+std::shared_ptr<ExchangeInput> SessionBinding::HeadInput(ClientContext &context, idx_t input) {
+	return Run(context)->HeadInput(input);
+}
+
+duckdb::shared_ptr<TaskChannels> SessionBinding::SessionChannels(ClientContext &context, uint32_t stage) {
+	return Run(context)->SessionChannels(stage);
+}
+
+} // namespace skein

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "coordinator/coordinator.hpp"
+#include "duckdb/main/client_context_state.hpp"
+#include "planner/head_source.hpp"
+
+#include <chrono>
+
+namespace skein {
+
+//! What is known of the last query of a session.
+struct LastQuery {
+	bool distributed = false;
+	std::string reason;
+	std::shared_ptr<const DistributedPlan> plan;
+	size_t workers = 0;
+	double planning_ms = 0;
+	double total_ms = 0;
+	std::shared_ptr<QueryRun> run;
+	std::chrono::steady_clock::time_point started_at;
+};
+
+//! What Skein keeps for one connection: the executions of its running query, and what is known of the last one.
+//!
+//! Owned by the connection. Thread-safe.
+class Session final : public duckdb::ClientContextState {
+public:
+	static constexpr const char *KEY = "skein_session";
+	static duckdb::shared_ptr<Session> Get(duckdb::ClientContext &context);
+
+	//! Remembers how a query was planned.
+	void SetPlanned(LastQuery query);
+	LastQuery Last();
+	//! The execution of `plan` in the query that runs now; starts it if there is none yet.
+	std::shared_ptr<QueryRun> RunFor(const std::shared_ptr<const DistributedPlan> &plan,
+	                                 const std::function<std::shared_ptr<QueryRun>()> &start);
+
+	void QueryEnd(duckdb::ClientContext &context, duckdb::optional_ptr<duckdb::ErrorData> error) override;
+
+private:
+	struct Execution {
+		std::shared_ptr<const DistributedPlan> plan;
+		std::shared_ptr<QueryRun> run;
+	};
+
+	std::mutex mutex_;
+	LastQuery last_;
+	//! The last query is the one that runs now.
+	bool current_ = false;
+	std::vector<Execution> executions_;
+};
+
+//! Binds the head's operators to the execution of the query that runs in a connection.
+class SessionBinding final : public QueryBinding {
+public:
+	SessionBinding(Coordinator &coordinator, std::shared_ptr<const DistributedPlan> plan,
+	               std::vector<std::string> workers, RunOptions options, std::chrono::milliseconds timeout);
+
+	std::shared_ptr<ExchangeInput> HeadInput(duckdb::ClientContext &context, duckdb::idx_t input) override;
+	duckdb::shared_ptr<TaskChannels> SessionChannels(duckdb::ClientContext &context, uint32_t stage) override;
+
+private:
+	std::shared_ptr<QueryRun> Run(duckdb::ClientContext &context);
+
+	Coordinator &coordinator_;
+	const std::shared_ptr<const DistributedPlan> plan_;
+	const std::vector<std::string> workers_;
+	const RunOptions options_;
+	const std::chrono::milliseconds timeout_;
+};
+
+} // namespace skein

@@ -1,0 +1,169 @@
+#include "extension/settings.hpp"
+
+#include "duckdb/common/string_util.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+string ReadText(ClientContext &context, const char *name) {
+	Value value;
+	if (!context.TryGetCurrentSetting(name, value) || value.IsNull()) {
+		return string();
+	}
+	return value.ToString();
+}
+
+uint64_t ReadNumber(ClientContext &context, const char *name) {
+	Value value;
+	return context.TryGetCurrentSetting(name, value) && !value.IsNull() ? value.GetValue<uint64_t>() : 0;
+}
+
+Mode ParseMode(const string &text) {
+	auto lower = StringUtil::Lower(text);
+	if (lower == "off") {
+		return Mode::OFF;
+	}
+	if (lower == "auto") {
+		return Mode::AUTO;
+	}
+	if (lower == "force") {
+		return Mode::FORCE;
+	}
+	throw InvalidInputException("skein_mode is 'off', 'auto' or 'force', not '%s'", text);
+}
+
+JoinStrategy ParseJoin(const string &text) {
+	auto lower = StringUtil::Lower(text);
+	if (lower == "auto") {
+		return JoinStrategy::AUTO;
+	}
+	if (lower == "broadcast") {
+		return JoinStrategy::BROADCAST;
+	}
+	if (lower == "shuffle") {
+		return JoinStrategy::SHUFFLE;
+	}
+	throw InvalidInputException("skein_join is 'auto', 'broadcast' or 'shuffle', not '%s'", text);
+}
+
+uint64_t ParseBytes(const string &text) {
+	if (!text.empty() && text.find_first_not_of("0123456789") == string::npos) {
+		return std::stoull(text);
+	}
+	return DBConfig::ParseMemoryLimit(text);
+}
+
+//! A number of seconds, or an interval as SQL writes it.
+std::chrono::milliseconds ParseDuration(const string &text) {
+	if (!text.empty() && text.find_first_not_of("0123456789.") == string::npos) {
+		return std::chrono::milliseconds(static_cast<int64_t>(std::stod(text) * 1000));
+	}
+	auto interval = Value(text).DefaultCastAs(LogicalType::INTERVAL).GetValue<interval_t>();
+	auto millis = Interval::GetMicro(interval) / 1000;
+	if (millis < 0) {
+		throw InvalidInputException("'%s' is not a length of time", text);
+	}
+	return std::chrono::milliseconds(millis);
+}
+
+void CheckMode(ClientContext &context, SetScope scope, Value &value) {
+	ParseMode(value.ToString());
+}
+void CheckJoin(ClientContext &context, SetScope scope, Value &value) {
+	ParseJoin(value.ToString());
+}
+void CheckBytes(ClientContext &context, SetScope scope, Value &value) {
+	if (ParseBytes(value.ToString()) == 0) {
+		throw InvalidInputException("a number of bytes greater than 0 is needed, not '%s'", value.ToString());
+	}
+}
+void CheckDuration(ClientContext &context, SetScope scope, Value &value) {
+	ParseDuration(value.ToString());
+}
+
+} // namespace
+
+void RegisterSettings(DBConfig &config) {
+	auto text = LogicalType::VARCHAR;
+	config.AddExtensionOption("skein_mode",
+	                          "off; auto: distribute when it is right and likely to pay; force: whenever it is right",
+	                          text, Value("auto"), CheckMode);
+	config.AddExtensionOption("skein_cluster", "The workers, as host:port,... or dns:///name:port; empty: no cluster",
+	                          text, Value(""));
+	config.AddExtensionOption("skein_workers", "Workers inside the process, used when no cluster is set",
+	                          LogicalType::UBIGINT, Value::UBIGINT(0));
+	config.AddExtensionOption("skein_max_tasks", "Most tasks of a stage; 0: one per worker", LogicalType::UBIGINT,
+	                          Value::UBIGINT(0));
+	config.AddExtensionOption("skein_bytes_per_task", "A leaf asks for a task for so many bytes really read", text,
+	                          Value("64MiB"), CheckBytes);
+	config.AddExtensionOption("skein_join", "auto, broadcast, shuffle (where legal)", text, Value("auto"), CheckJoin);
+	config.AddExtensionOption("skein_broadcast_limit", "Largest build side that auto replicates", text,
+	                          Value("64MiB"), CheckBytes);
+	config.AddExtensionOption("skein_page_bytes", "Size of an exchange page", text, Value("1MiB"), CheckBytes);
+	config.AddExtensionOption("skein_buffer_bytes", "What a task may hold of unread output before it waits", text,
+	                          Value("256MiB"), CheckBytes);
+	config.AddExtensionOption("skein_query_timeout", "Longest time of a distributed query, in seconds; 0: no limit",
+	                          text, Value("0"), CheckDuration);
+	config.AddExtensionOption("skein_connect_timeout", "Longest time to reach a worker", text, Value("5 seconds"),
+	                          CheckDuration);
+	config.AddExtensionOption("skein_heartbeat_interval", "How often an idle link is asked for a sign of life", text,
+	                          Value("2 seconds"), CheckDuration);
+}
+
+Settings Settings::Read(ClientContext &context) {
+	Settings result;
+	result.mode = ParseMode(ReadText(context, "skein_mode"));
+	result.join = ParseJoin(ReadText(context, "skein_join"));
+	result.cluster = ReadText(context, "skein_cluster");
+	result.workers = ReadNumber(context, "skein_workers");
+	result.max_tasks = ReadNumber(context, "skein_max_tasks");
+	result.bytes_per_task = ParseBytes(ReadText(context, "skein_bytes_per_task"));
+	result.broadcast_limit = ParseBytes(ReadText(context, "skein_broadcast_limit"));
+	result.page_bytes = ParseBytes(ReadText(context, "skein_page_bytes"));
+	result.buffer_bytes = ParseBytes(ReadText(context, "skein_buffer_bytes"));
+	result.query_timeout = ParseDuration(ReadText(context, "skein_query_timeout"));
+	result.link.connect_timeout = ParseDuration(ReadText(context, "skein_connect_timeout"));
+	result.link.keepalive = 2 * ParseDuration(ReadText(context, "skein_heartbeat_interval"));
+	return result;
+}
+
+std::vector<std::pair<string, string>> TravellingSettings(ClientContext &context) {
+	// The first two differ from process to process even if nobody has set them.
+	static constexpr const char *ALWAYS[] = {"TimeZone", "Calendar"};
+	static constexpr const char *IF_SET[] = {"default_collation",
+	                                         "default_null_order",
+	                                         "null_order",
+	                                         "default_order",
+	                                         "integer_division",
+	                                         "ieee_floating_point_ops",
+	                                         "scalar_subquery_error_on_multiple_rows",
+	                                         "order_by_non_integer_literal",
+	                                         "old_implicit_casting",
+	                                         "disable_timestamptz_casts",
+	                                         "binary_as_string",
+	                                         "preserve_insertion_order",
+	                                         "max_expression_depth",
+	                                         "pivot_limit"};
+	std::vector<std::pair<string, string>> result;
+	auto &config = DBConfig::GetConfig(context);
+	for (auto name : ALWAYS) {
+		Value value;
+		if (context.TryGetCurrentSetting(name, value) && !value.IsNull()) {
+			result.emplace_back(name, value.ToString());
+		}
+	}
+	for (auto name : IF_SET) {
+		optional_ptr<const ConfigurationOption> option;
+		auto index = config.TryGetSettingIndex(name, option);
+		Value value;
+		if (index.IsValid() && context.TryGetCurrentUserSetting(index.GetIndex(), value) && !value.IsNull()) {
+			result.emplace_back(name, value.ToString());
+		}
+	}
+	return result;
+}
+
+} // namespace skein

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "duckdb/planner/column_binding.hpp"
+#include "duckdb/planner/logical_operator.hpp"
+
+namespace skein {
+
+enum class DistributionKind : uint8_t {
+	//! All rows in one task.
+	SINGLE,
+	//! Every row in exactly one of the tasks, any one.
+	ARBITRARY,
+	//! Every row in the task that the hash of its keys chooses.
+	HASH,
+	//! All rows in every task.
+	REPLICATED
+};
+
+//! Columns that hold the same value in every row of an operator's output, by whichever a row was hashed.
+using EquivalentColumns = duckdb::vector<duckdb::ColumnBinding>;
+
+//! Where the rows of an operator's output are.
+struct Distribution {
+	DistributionKind kind = DistributionKind::SINGLE;
+	//! For HASH: the keys in the order in which they were hashed; none is empty.
+	duckdb::vector<EquivalentColumns> keys;
+	//! For SINGLE: only the session that asked can compute it (it reads the session's tables, or is volatile).
+	bool session = false;
+	//! For SINGLE: made of constants alone; every task may compute it for itself and gets the same.
+	bool replicable = false;
+	//! The rows are in the order in which DuckDB alone would return them: task by task, within a task as they come.
+	bool in_order = false;
+	//! Reads the duplicate-eliminated side of a delim join further up: no boundary may lie above it up to that join.
+	bool pinned = false;
+
+	static Distribution Single() {
+		return {};
+	}
+	static Distribution Arbitrary() {
+		Distribution result;
+		result.kind = DistributionKind::ARBITRARY;
+		return result;
+	}
+	static Distribution Hash(duckdb::vector<EquivalentColumns> keys) {
+		Distribution result;
+		result.kind = DistributionKind::HASH;
+		result.keys = std::move(keys);
+		return result;
+	}
+	static Distribution Replicated() {
+		Distribution result;
+		result.kind = DistributionKind::REPLICATED;
+		return result;
+	}
+
+	bool IsSingle() const {
+		return kind == DistributionKind::SINGLE;
+	}
+	//! Neither in one task nor in all: every row is in exactly one of several tasks.
+	bool IsSpread() const {
+		return kind == DistributionKind::ARBITRARY || kind == DistributionKind::HASH;
+	}
+};
+
+//! The distribution after an operator that keeps rows where they are and has the output columns `bindings`: keys that
+//! are no longer there are forgotten.
+Distribution Restrict(Distribution distribution, const duckdb::vector<duckdb::ColumnBinding> &bindings);
+
+//! The distribution under new names: `from[i]` is now called `to[i]`; other keys are forgotten.
+Distribution Rename(Distribution distribution, const duckdb::vector<duckdb::ColumnBinding> &from,
+                    const duckdb::vector<duckdb::ColumnBinding> &to);
+
+} // namespace skein

@@ -1,0 +1,269 @@
+#include "planner/placement.hpp"
+
+#include "duckdb/common/serializer/binary_serializer.hpp"
+#include "duckdb/common/serializer/memory_stream.hpp"
+#include "duckdb/optimizer/optimizer.hpp"
+#include "duckdb/planner/binder.hpp"
+#include "duckdb/planner/expression/list.hpp"
+#include "duckdb/planner/expression_iterator.hpp"
+#include "plan/nodes/distributed_leaf.hpp"
+#include "planner/leaf/parquet_leaf.hpp"
+#include "planner/rules/rules.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! Sessions differ in what these return, or they change the session: only the session itself may call them.
+bool IsSessionFunction(const string &name) {
+	static const unordered_set<string> NAMES {"nextval", "currval", "setseed", "txid_current", "current_connection_id",
+	                                          "current_query_id", "current_transaction_id", "in_search_path",
+	                                          "current_query", "write_log"};
+	return NAMES.count(name) > 0;
+}
+
+//! A guess of the bytes that one value takes.
+double ValueBytes(const LogicalType &type) {
+	switch (type.InternalType()) {
+	case PhysicalType::VARCHAR:
+		return 24;
+	case PhysicalType::STRUCT: {
+		double sum = 0;
+		for (auto &child : StructType::GetChildTypes(type)) {
+			sum += ValueBytes(child.second);
+		}
+		return sum;
+	}
+	case PhysicalType::LIST:
+	case PhysicalType::ARRAY:
+		return 64;
+	default:
+		return static_cast<double>(GetTypeIdSize(type.InternalType()));
+	}
+}
+
+//! The leaves of a subtree that every task may as well read for itself; false if there is anything else in it.
+bool CollectSmallLeaves(LogicalOperator &op, idx_t limit, vector<reference<LogicalDistributedLeaf>> &leaves) {
+	switch (op.type) {
+	case LogicalOperatorType::LOGICAL_FILTER:
+	case LogicalOperatorType::LOGICAL_PROJECTION:
+	case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
+		break;
+	case LogicalOperatorType::LOGICAL_DUMMY_SCAN:
+	case LogicalOperatorType::LOGICAL_EXPRESSION_GET:
+	case LogicalOperatorType::LOGICAL_CHUNK_GET:
+	case LogicalOperatorType::LOGICAL_EMPTY_RESULT:
+		break;
+	case LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR: {
+		auto leaf = dynamic_cast<LogicalDistributedLeaf *>(&op);
+		if (!leaf || leaf->total_bytes > limit || !leaf->can_replicate) {
+			return false;
+		}
+		leaves.push_back(*leaf);
+		return true;
+	}
+	default:
+		return false;
+	}
+	for (auto &child : op.children) {
+		if (!CollectSmallLeaves(*child, limit, leaves)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+} // namespace
+
+Placement::Placement(OptimizerExtensionInput &input, const PlannerOptions &options)
+    : context_(input.context), optimizer_(input.optimizer), options_(options), rules_(PlacementRules()) {
+}
+
+idx_t Placement::NewTableIndex() {
+	return optimizer_.binder.GenerateTableIndex();
+}
+
+Distribution Placement::Place(unique_ptr<LogicalOperator> &op, bool keep_order) {
+	string reason;
+	if (!CanTravel(*op, reason)) {
+		auto result = PlaceInOneTask(op, keep_order, reason);
+		result.session = true;
+		return result;
+	}
+	for (auto &rule : rules_) {
+		if (rule->Matches(*op)) {
+			auto result = rule->Place(*this, op, keep_order);
+			return Restrict(std::move(result), op->GetColumnBindings());
+		}
+	}
+	return PlaceInOneTask(op, keep_order, LogicalOperatorToString(op->type) + " is not distributed");
+}
+
+Distribution Placement::PlaceInOneTask(unique_ptr<LogicalOperator> &op, bool keep_order, const string &reason) {
+	auto result = Distribution::Single();
+	result.in_order = true;
+	for (auto &child : op->children) {
+		auto placed = Coalesce(child, Place(child, keep_order));
+		result.session = result.session || placed.session;
+		result.pinned = result.pinned || placed.pinned;
+		result.in_order = result.in_order && placed.in_order;
+	}
+	AddReason(reason);
+	return result;
+}
+
+void Placement::AddReason(const string &reason) {
+	if (first_reason_.empty()) {
+		first_reason_ = reason;
+	}
+}
+
+unique_ptr<LogicalExchange> Placement::MakeExchange(ExchangeKind kind, vector<unique_ptr<Expression>> keys,
+                                                    unique_ptr<LogicalOperator> child) {
+	has_exchange_ = true;
+	// A read of a shared subplan is a boundary already: its rows can as well go where they are wanted at once.
+	if (auto exchange = LogicalExchange::From(*child)) {
+		if (exchange->shared_cte && exchange->kind == ExchangeKind::SHUFFLE && exchange->expressions.empty()) {
+			auto merged = unique_ptr_cast<LogicalOperator, LogicalExchange>(std::move(child));
+			merged->kind = kind;
+			merged->expressions = std::move(keys);
+			return merged;
+		}
+	}
+	return make_uniq<LogicalExchange>(kind, std::move(keys), std::move(child));
+}
+
+Distribution Placement::Coalesce(unique_ptr<LogicalOperator> &op, const Distribution &distribution) {
+	if (distribution.IsSingle()) {
+		return distribution;
+	}
+	if (distribution.pinned) {
+		throw InternalException("A boundary above the duplicate-eliminated side of a delim join");
+	}
+	auto result = Distribution::Single();
+	if (distribution.kind == DistributionKind::REPLICATED) {
+		// The task that runs the parent has all the rows; a stage of its own is needed only if there is more than one.
+		return result;
+	}
+	auto exchange = MakeExchange(ExchangeKind::COALESCE, {}, std::move(op));
+	if (distribution.in_order && options_.preserve_order) {
+		exchange->read_order = ReadOrder::BY_TASK;
+		result.in_order = true;
+	}
+	op = std::move(exchange);
+	return result;
+}
+
+Distribution Placement::CoalesceSorted(unique_ptr<LogicalOperator> &op, const vector<BoundOrderByNode> &orders) {
+	auto exchange = MakeExchange(ExchangeKind::COALESCE, {}, std::move(op));
+	exchange->read_order = ReadOrder::MERGE;
+	for (auto &order : orders) {
+		exchange->orders.push_back(order.Copy());
+	}
+	op = std::move(exchange);
+	auto result = Distribution::Single();
+	result.in_order = true;
+	return result;
+}
+
+Distribution Placement::Shuffle(unique_ptr<LogicalOperator> &op, vector<unique_ptr<Expression>> keys) {
+	vector<EquivalentColumns> columns;
+	for (auto &key : keys) {
+		if (key->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+			columns.push_back({key->Cast<BoundColumnRefExpression>().binding});
+		}
+	}
+	auto all_columns = columns.size() == keys.size();
+	op = MakeExchange(ExchangeKind::SHUFFLE, std::move(keys), std::move(op));
+	return all_columns ? Distribution::Hash(std::move(columns)) : Distribution::Arbitrary();
+}
+
+Distribution Placement::Deal(unique_ptr<LogicalOperator> &op) {
+	op = MakeExchange(ExchangeKind::SHUFFLE, {}, std::move(op));
+	return Distribution::Arbitrary();
+}
+
+Distribution Placement::Broadcast(unique_ptr<LogicalOperator> &op, const Distribution &distribution) {
+	if (distribution.kind == DistributionKind::REPLICATED || distribution.replicable) {
+		return Distribution::Replicated();
+	}
+	if (options_.join != JoinStrategy::SHUFFLE) {
+		vector<reference<LogicalDistributedLeaf>> leaves;
+		if (CollectSmallLeaves(*op, options_.replicate_limit, leaves)) {
+			for (auto &leaf : leaves) {
+				leaf.get().replicated = true;
+			}
+			return Distribution::Replicated();
+		}
+	}
+	op = MakeExchange(ExchangeKind::BROADCAST, {}, std::move(op));
+	return Distribution::Replicated();
+}
+
+bool Placement::ExpressionTravels(Expression &expression, string &reason) {
+	if (expression.HasParameter()) {
+		reason = "a parameter has no value yet";
+		return false;
+	}
+	if (expression.GetExpressionClass() == ExpressionClass::BOUND_FUNCTION) {
+		auto &function = expression.Cast<BoundFunctionExpression>().function;
+		// error() is volatile so that it is not computed while planning; it returns nothing in any place.
+		auto is_volatile = function.GetStability() == FunctionStability::VOLATILE && function.name != "error";
+		if (is_volatile || IsSessionFunction(function.name)) {
+			reason = function.name + "() has another value on another machine";
+			return false;
+		}
+	}
+	bool travels = true;
+	ExpressionIterator::EnumerateChildren(expression, [&](Expression &child) {
+		travels = travels && ExpressionTravels(child, reason);
+	});
+	return travels;
+}
+
+bool Placement::CanTravel(LogicalOperator &op, string &reason) {
+	bool travels = true;
+	LogicalOperatorVisitor::EnumerateExpressions(op, [&](unique_ptr<Expression> *expression) {
+		if (!travels || !*expression) {
+			return;
+		}
+		travels = ExpressionTravels(**expression, reason);
+		if (!travels) {
+			return;
+		}
+		try {
+			MemoryStream stream(Allocator::Get(context_));
+			BinarySerializer::Serialize(**expression, stream);
+		} catch (const std::exception &ex) {
+			travels = false;
+			reason = (*expression)->ToString() + " cannot be sent to a worker: " + ErrorData(ex).RawMessage();
+		}
+	});
+	return travels;
+}
+
+std::shared_ptr<ParquetLeaf> Placement::Analyze(LogicalGet &get, string &reason) {
+	auto entry = analyses_.find(&get);
+	if (entry == analyses_.end()) {
+		Analysis analysis;
+		auto leaf = AnalyzeParquetScan(context_, get, analysis.reason);
+		if (leaf) {
+			analysis.leaf = std::make_shared<ParquetLeaf>(std::move(*leaf));
+		}
+		entry = analyses_.emplace(&get, std::move(analysis)).first;
+	}
+	reason = entry->second.reason;
+	return entry->second.leaf;
+}
+
+double Placement::EstimateBytes(LogicalOperator &op) {
+	double width = 0;
+	for (auto &type : op.types) {
+		width += ValueBytes(type);
+	}
+	return static_cast<double>(op.EstimateCardinality(context_)) * std::max(width, 1.0);
+}
+
+} // namespace skein

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "duckdb/optimizer/optimizer_extension.hpp"
+#include "plan/nodes/exchange.hpp"
+#include "planner/distribution.hpp"
+#include "planner/planner_options.hpp"
+
+#include <map>
+#include <string>
+
+namespace skein {
+
+class Placement;
+struct ParquetLeaf;
+
+//! Says where one kind of operator runs: places its children, puts boundaries between it and them where the rows have to
+//! move, and says where its own rows are then.
+//!
+//! Stateless. A rule may replace `op`; the new operator has the same output columns under the same bindings.
+class PlacementRule {
+public:
+	virtual ~PlacementRule() = default;
+	virtual bool Matches(const duckdb::LogicalOperator &op) const = 0;
+	//! `keep_order`: whoever reads `op` returns rows in the order in which they come.
+	virtual Distribution Place(Placement &placement, duckdb::unique_ptr<duckdb::LogicalOperator> &op,
+	                           bool keep_order) const = 0;
+};
+
+//! The first pass of planning: walks a plan bottom-up and inserts the boundaries between stages.
+//!
+//! Every operator has a place: one that no rule knows runs in one task, over rows that are brought there.
+//! Invariant: with all boundaries taken out, the plan is one that DuckDB runs alone with the same rows.
+//! Used by one thread during the planning of one query.
+class Placement {
+public:
+	Placement(duckdb::OptimizerExtensionInput &input, const PlannerOptions &options);
+
+	const PlannerOptions &Options() const {
+		return options_;
+	}
+	duckdb::ClientContext &Context() {
+		return context_;
+	}
+	//! A table index that the plan does not use yet.
+	duckdb::idx_t NewTableIndex();
+
+	Distribution Place(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
+	//! Places the children of `op` and brings each into one task; `op` then runs there.
+	Distribution PlaceInOneTask(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order,
+	                            const std::string &reason);
+
+	//! Puts a boundary above `op` so that all its rows are in one task.
+	Distribution Coalesce(duckdb::unique_ptr<duckdb::LogicalOperator> &op, const Distribution &distribution);
+	//! ... in one task, merged by the order in which each task of `op` delivers.
+	Distribution CoalesceSorted(duckdb::unique_ptr<duckdb::LogicalOperator> &op,
+	                            const duckdb::vector<duckdb::BoundOrderByNode> &orders);
+	//! ... in the task that the hash of the keys chooses. Keys are expressions over the columns of `op`.
+	Distribution Shuffle(duckdb::unique_ptr<duckdb::LogicalOperator> &op,
+	                     duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys);
+	//! ... chunk by chunk in any task.
+	Distribution Deal(duckdb::unique_ptr<duckdb::LogicalOperator> &op);
+	//! ... in every task. Small leaves and constants are put into every task instead.
+	Distribution Broadcast(duckdb::unique_ptr<duckdb::LogicalOperator> &op, const Distribution &distribution);
+
+	//! Whether every expression of `op` gives the same value on any worker; if not, why.
+	bool CanTravel(duckdb::LogicalOperator &op, std::string &reason);
+	//! What a scan reads, if it is one of Parquet files that can be split exactly; nullptr and why not. Asked once per scan.
+	std::shared_ptr<ParquetLeaf> Analyze(duckdb::LogicalGet &get, std::string &reason);
+	//! Rough bytes of an operator's output.
+	double EstimateBytes(duckdb::LogicalOperator &op);
+
+	//! Remembers why a part of the plan stays in one task.
+	void AddReason(const std::string &reason);
+	const std::string &FirstReason() const {
+		return first_reason_;
+	}
+	bool HasExchange() const {
+		return has_exchange_;
+	}
+
+	//! The definitions of shared subplans, by the index of their materialised CTE, as placed.
+	struct SharedPlan {
+		duckdb::unique_ptr<duckdb::LogicalOperator> plan;
+		Distribution distribution;
+		duckdb::string name;
+	};
+	std::map<duckdb::idx_t, SharedPlan> shared;
+	//! Distributions of the duplicate-eliminated reads, while the right side of their delim join is being placed.
+	duckdb::vector<Distribution> delim_gets;
+
+private:
+	duckdb::unique_ptr<LogicalExchange> MakeExchange(ExchangeKind kind,
+	                                                 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys,
+	                                                 duckdb::unique_ptr<duckdb::LogicalOperator> child);
+	bool ExpressionTravels(duckdb::Expression &expression, std::string &reason);
+
+	struct Analysis {
+		std::shared_ptr<ParquetLeaf> leaf;
+		std::string reason;
+	};
+	std::map<duckdb::LogicalGet *, Analysis> analyses_;
+	duckdb::ClientContext &context_;
+	duckdb::Optimizer &optimizer_;
+	const PlannerOptions options_;
+	duckdb::vector<duckdb::unique_ptr<PlacementRule>> rules_;
+	std::string first_reason_;
+	bool has_exchange_ = false;
+};
+
+} // namespace skein

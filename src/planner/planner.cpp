@@ -1,0 +1,187 @@
+#include "planner/planner.hpp"
+
+#include "duckdb/planner/operator/logical_get.hpp"
+#include "engine/plan_serializer.hpp"
+#include "plan/nodes/distributed_leaf.hpp"
+#include "planner/head_source.hpp"
+#include "planner/leaf/parquet_leaf.hpp"
+#include "planner/stage_cutter.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! Hands out the binding of a query to operators that are made before it is known.
+class LateBinding final : public QueryBinding {
+public:
+	void Set(std::shared_ptr<QueryBinding> binding) {
+		binding_ = std::move(binding);
+	}
+	std::shared_ptr<ExchangeInput> HeadInput(ClientContext &context, idx_t input) override {
+		return binding_->HeadInput(context, input);
+	}
+	duckdb::shared_ptr<TaskChannels> SessionChannels(ClientContext &context, uint32_t stage) override {
+		return binding_->SessionChannels(context, stage);
+	}
+
+private:
+	std::shared_ptr<QueryBinding> binding_;
+};
+
+void CollectScans(LogicalOperator &op, vector<reference<LogicalGet>> &scans) {
+	if (op.type == LogicalOperatorType::LOGICAL_GET) {
+		scans.push_back(op.Cast<LogicalGet>());
+	}
+	for (auto &child : op.children) {
+		CollectScans(*child, scans);
+	}
+}
+
+//! Whether it makes sense to look any further; if not, why.
+bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reason) {
+	vector<reference<LogicalGet>> scans;
+	CollectScans(plan, scans);
+	if (scans.empty()) {
+		reason = "the query reads no table and no file";
+		return false;
+	}
+	if (placement.Options().mode == Mode::FORCE) {
+		return true;
+	}
+	idx_t bytes = 0;
+	auto splittable = false;
+	for (auto &scan : scans) {
+		string why;
+		auto leaf = placement.Analyze(scan, why);
+		if (!leaf) {
+			reason = reason.empty() ? why : reason;
+			continue;
+		}
+		splittable = true;
+		bytes += leaf->total_bytes;
+	}
+	if (!splittable) {
+		return false;
+	}
+	if (bytes < placement.Options().bytes_per_task) {
+		reason = "it reads only " + StringUtil::BytesToHumanReadableString(bytes) + " (skein_bytes_per_task is " +
+		         StringUtil::BytesToHumanReadableString(placement.Options().bytes_per_task) + ")";
+		return false;
+	}
+	reason.clear();
+	return true;
+}
+
+void FindLeaves(unique_ptr<LogicalOperator> &op, vector<unique_ptr<LogicalOperator> *> &leaves) {
+	if (dynamic_cast<LogicalDistributedLeaf *>(op.get())) {
+		leaves.push_back(&op);
+	}
+	for (auto &child : op->children) {
+		FindLeaves(child, leaves);
+	}
+}
+
+//! The task spawner: the plan of every task of a stage, with the task's own variant of each leaf in its place.
+std::vector<string> SpawnTasks(ClientContext &context, StageDraft &stage, LogicalExchangeSink &root) {
+	vector<unique_ptr<LogicalOperator> *> leaves;
+	FindLeaves(root.children[0], leaves);
+	std::vector<string> result;
+	for (idx_t task = 0; task < stage.tasks; task++) {
+		vector<unique_ptr<LogicalOperator>> nodes;
+		for (auto leaf : leaves) {
+			auto variant = std::move((*leaf)->Cast<LogicalDistributedLeaf>().variants[task]);
+			nodes.push_back(std::move(*leaf));
+			*leaf = std::move(variant);
+		}
+		root.ResolveOperatorTypes();
+		result.push_back(SerializePlan(context, root));
+		for (idx_t i = 0; i < leaves.size(); i++) {
+			nodes[i]->Cast<LogicalDistributedLeaf>().variants[task] = std::move(*leaves[i]);
+			*leaves[i] = std::move(nodes[i]);
+		}
+	}
+	return result;
+}
+
+StagePlan FinishStage(ClientContext &context, StageDraft &stage) {
+	StagePlan result;
+	result.id = stage.id;
+	result.tasks = stage.tasks;
+	result.in_session = stage.in_session;
+	if (!stage.in_session) {
+		for (auto &input : stage.inputs) {
+			result.inputs.push_back({input.producer->id, input.output});
+		}
+	}
+	vector<LogicalSinkOutput> sinks;
+	auto in_order = false;
+	for (auto &output : stage.outputs) {
+		StageOutput plan;
+		plan.kind = output.sink.kind;
+		plan.partitions = output.consumer ? output.consumer->tasks : 1;
+		plan.unbounded = stage.in_session || stage.outputs.size() > 1;
+		result.outputs.push_back(plan);
+		in_order = in_order || output.in_order;
+		sinks.push_back(std::move(output.sink));
+	}
+	auto sink = make_uniq<LogicalExchangeSink>(std::move(sinks), in_order);
+	sink->children.push_back(std::move(stage.root));
+	sink->SetEstimatedCardinality(sink->children[0]->EstimateCardinality(context));
+	sink->ResolveOperatorTypes();
+	if (!stage.in_session) {
+		result.task_plans = SpawnTasks(context, stage, *sink);
+	}
+	stage.root = std::move(sink);
+	return result;
+}
+
+} // namespace
+
+PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan, const PlannerOptions &options,
+                     const PlannerCallbacks &callbacks) {
+	PlanResult result;
+	Placement placement(input, options);
+	if (!WorthDistributing(placement, *plan, result.reason)) {
+		return result;
+	}
+	auto distribution = placement.Place(plan, options.preserve_order);
+	placement.Coalesce(plan, distribution);
+	result.reason = placement.FirstReason();
+	if (!placement.HasExchange()) {
+		return result;
+	}
+	auto binding = std::make_shared<LateBinding>();
+	vector<reference<HeadSource>> head_sources;
+	StageCutter cutter(placement, [&](idx_t number, ReadOrder order, vector<ColumnBinding> bindings,
+	                                  vector<LogicalType> types, vector<SortColumn> sort_columns) {
+		auto source = make_uniq<HeadSource>(binding, number, order, std::move(bindings), std::move(types),
+		                                    std::move(sort_columns));
+		head_sources.push_back(*source);
+		return unique_ptr<LogicalOperator>(std::move(source));
+	});
+	auto draft = cutter.Cut(plan);
+	plan->ResolveOperatorTypes();
+	CountTasks(draft, options);
+	auto distributed = std::make_shared<DistributedPlan>();
+	distributed->settings = callbacks.settings;
+	distributed->text = callbacks.describe(draft, *plan);
+	for (auto &stage : draft.stages) {
+		distributed->stages.push_back(FinishStage(input.context, *stage));
+	}
+	for (auto &head_input : draft.head_inputs) {
+		distributed->head_inputs.push_back({head_input.producer->id, head_input.output});
+	}
+	for (auto &stage : draft.stages) {
+		if (stage->in_session) {
+			head_sources.back().get().AddSessionStage(stage->id, std::move(stage->root));
+		}
+	}
+	binding->Set(callbacks.bind(distributed));
+	plan->ResolveOperatorTypes();
+	result.plan = std::move(distributed);
+	return result;
+}
+
+} // namespace skein

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "duckdb/common/typedefs.hpp"
+
+#include <cstdint>
+
+namespace skein {
+
+enum class Mode : uint8_t { OFF, AUTO, FORCE };
+enum class JoinStrategy : uint8_t { AUTO, BROADCAST, SHUFFLE };
+
+//! What the planner has to know beside the plan; taken from the session's settings and the cluster.
+struct PlannerOptions {
+	Mode mode = Mode::AUTO;
+	JoinStrategy join = JoinStrategy::AUTO;
+	//! Tasks that a stage may have at most.
+	duckdb::idx_t max_tasks = 1;
+	duckdb::idx_t bytes_per_task = duckdb::idx_t(64) << 20;
+	//! The largest build side that JoinStrategy::AUTO sends to every task.
+	duckdb::idx_t broadcast_limit = duckdb::idx_t(64) << 20;
+	//! A leaf of so many bytes at most is rather read by every task than read by one and broadcast.
+	duckdb::idx_t replicate_limit = duckdb::idx_t(1) << 20;
+	//! DuckDB's preserve_insertion_order.
+	bool preserve_order = true;
+};
+
+} // namespace skein

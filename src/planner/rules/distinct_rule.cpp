@@ -1,0 +1,68 @@
+#include "duckdb/planner/operator/logical_distinct.hpp"
+#include "planner/rules/rules.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! DISTINCT: duplicates go in every task, then once more where equal rows have met.
+//!
+//!     Distinct[a, b]          Distinct[a, b]
+//!       ...            =>       NetworkShuffle[a, b]
+//!                                 Distinct[a, b]
+//!                                   ...
+//!
+//! DISTINCT ON takes one row of each key: all rows of a key are brought together first. Without ORDER BY it is the first
+//! one in DuckDB's order, which only one task knows.
+class DistinctRule final : public PlacementRule {
+public:
+	bool Matches(const LogicalOperator &op) const override {
+		return op.type == LogicalOperatorType::LOGICAL_DISTINCT;
+	}
+
+	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
+		auto &distinct = op->Cast<LogicalDistinct>();
+		auto first_wins = distinct.distinct_type == DistinctType::DISTINCT_ON && !distinct.order_by;
+		auto &child = distinct.children[0];
+		auto below = placement.Place(child, first_wins && placement.Options().preserve_order);
+		if (!below.IsSpread()) {
+			below.in_order = below.in_order && first_wins;
+			return below;
+		}
+		vector<unique_ptr<Expression>> keys;
+		vector<ColumnBinding> columns;
+		for (auto &target : distinct.distinct_targets) {
+			if (target->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+				columns.push_back(target->Cast<BoundColumnRefExpression>().binding);
+			}
+			keys.push_back(target->Copy());
+		}
+		if (first_wins && placement.Options().preserve_order) {
+			return placement.Coalesce(child, below);
+		}
+		if (below.pinned || Rename(below, columns, columns).kind == DistributionKind::HASH) {
+			return below;
+		}
+		if (distinct.distinct_type == DistinctType::DISTINCT) {
+			auto local = make_uniq<LogicalDistinct>(DistinctType::DISTINCT);
+			for (auto &target : distinct.distinct_targets) {
+				local->distinct_targets.push_back(target->Copy());
+			}
+			local->SetEstimatedCardinality(distinct.EstimateCardinality(placement.Context()));
+			local->children.push_back(std::move(child));
+			local->ResolveOperatorTypes();
+			child = std::move(local);
+		}
+		return placement.Shuffle(child, std::move(keys));
+	}
+};
+
+} // namespace
+
+unique_ptr<PlacementRule> MakeDistinctRule() {
+	return make_uniq<DistinctRule>();
+}
+
+} // namespace skein

@@ -1,0 +1,204 @@
+#include "planner/rules/join_sides.hpp"
+#include "planner/rules/rules.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! How the two sides of a join are brought together.
+enum class JoinPlan : uint8_t { IN_PLACE, BROADCAST_RIGHT, BROADCAST_LEFT, SHUFFLE, ONE_TASK };
+
+struct JoinSides {
+	Distribution left;
+	Distribution right;
+	EquiKeys keys;
+	JoinType type;
+	//! The conditions that the keys of a side's distribution are, if it is partitioned by join keys.
+	vector<idx_t> left_match;
+	vector<idx_t> right_match;
+	bool left_partitioned;
+	bool right_partitioned;
+};
+
+//! Joins rows where equal keys are: in place if both sides are partitioned alike, after one side has been sent to all tasks
+//! of the other, or after both have been shuffled by the join keys.
+//!
+//!     Join[l.k = r.k]          Join[l.k = r.k]             Join[l.k = r.k]
+//!       l                =>      NetworkShuffle[l.k]   or    l
+//!       r                          l                         NetworkBroadcast
+//!                                NetworkShuffle[r.k]           r
+//!                                  r
+//!
+//! A side is broadcast only if the join returns no rows for the lack of a match there. Positional and ASOF joins are not
+//! matched.
+class JoinRule final : public PlacementRule {
+public:
+	bool Matches(const LogicalOperator &op) const override {
+		return op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
+		       op.type == LogicalOperatorType::LOGICAL_ANY_JOIN ||
+		       op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
+	}
+
+	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
+		JoinSides sides;
+		sides.left = placement.Place(op->children[0], false);
+		sides.right = placement.Place(op->children[1], false);
+		sides.keys = EquiKeysOf(*op);
+		sides.type = JoinTypeOf(*op);
+		sides.left_partitioned = sides.keys.Match(sides.left, true, sides.left_match);
+		sides.right_partitioned = sides.keys.Match(sides.right, false, sides.right_match);
+		auto pinned = sides.left.pinned || sides.right.pinned;
+		auto result = Execute(placement, *op, sides, Choose(placement, *op, sides));
+		result.pinned = pinned;
+		result.in_order = false;
+		return result;
+	}
+
+private:
+	static JoinPlan Choose(Placement &placement, LogicalOperator &op, const JoinSides &sides) {
+		if (!sides.left.IsSpread() && !sides.right.IsSpread()) {
+			return JoinPlan::IN_PLACE;
+		}
+		auto may_broadcast_right = MayBroadcastRight(sides.type) && sides.left.IsSpread() && !sides.right.pinned;
+		auto may_broadcast_left = MayBroadcastLeft(sides.type) && sides.right.IsSpread() && !sides.left.pinned;
+		if ((sides.left.pinned && sides.left.IsSingle()) || (sides.right.pinned && sides.right.IsSingle())) {
+			return JoinPlan::ONE_TASK;
+		}
+		if (sides.left.pinned && sides.right.pinned) {
+			return JoinPlan::IN_PLACE;
+		}
+		auto aligned = sides.left_partitioned && sides.right_partitioned && sides.left_match == sides.right_match;
+		auto may_shuffle = MayPartition(sides.type) && !sides.keys.Empty() &&
+		                   (!sides.left.pinned || sides.left_partitioned) &&
+		                   (!sides.right.pinned || sides.right_partitioned);
+		if (aligned && MayPartition(sides.type)) {
+			return JoinPlan::IN_PLACE;
+		}
+		auto strategy = placement.Options().join;
+		if (may_shuffle && strategy == JoinStrategy::SHUFFLE) {
+			return JoinPlan::SHUFFLE;
+		}
+		auto tasks = static_cast<double>(placement.Options().max_tasks);
+		auto left_bytes = placement.EstimateBytes(*op.children[0]);
+		auto right_bytes = placement.EstimateBytes(*op.children[1]);
+		// A broadcast side is received, and for the right side hashed, once per task.
+		auto broadcast_right_cost = 2 * tasks * right_bytes;
+		auto broadcast_left_cost = 2 * tasks * left_bytes;
+		auto shuffle_cost = (sides.left_partitioned ? 0 : left_bytes) +
+		                    (sides.right_partitioned && !sides.left_partitioned ? 0 : right_bytes);
+		auto limit = static_cast<double>(placement.Options().broadcast_limit);
+		auto prefer_broadcast = !may_shuffle || strategy == JoinStrategy::BROADCAST;
+		auto right_pays = may_broadcast_right &&
+		                  (prefer_broadcast || (right_bytes <= limit && broadcast_right_cost <= shuffle_cost));
+		auto left_pays =
+		    may_broadcast_left && (prefer_broadcast || (left_bytes <= limit && broadcast_left_cost <= shuffle_cost));
+		if (right_pays && (!left_pays || broadcast_right_cost <= broadcast_left_cost)) {
+			return JoinPlan::BROADCAST_RIGHT;
+		}
+		if (left_pays) {
+			return JoinPlan::BROADCAST_LEFT;
+		}
+		return may_shuffle ? JoinPlan::SHUFFLE : JoinPlan::ONE_TASK;
+	}
+
+	static Distribution Execute(Placement &placement, LogicalOperator &op, JoinSides &sides, JoinPlan plan) {
+		auto &left = op.children[0];
+		auto &right = op.children[1];
+		switch (plan) {
+		case JoinPlan::IN_PLACE:
+			return InPlace(sides);
+		case JoinPlan::BROADCAST_RIGHT:
+			placement.Broadcast(right, sides.right);
+			return WithEqualColumns(sides, sides.left);
+		case JoinPlan::BROADCAST_LEFT:
+			placement.Broadcast(left, sides.left);
+			return WithEqualColumns(sides, sides.right);
+		case JoinPlan::SHUFFLE: {
+			// A side that is partitioned by join keys stays; the other follows it.
+			vector<idx_t> conditions;
+			if (sides.left_partitioned && (sides.left.pinned || !sides.right.pinned)) {
+				conditions = sides.left_match;
+				placement.Shuffle(right, sides.keys.CopyRight(conditions));
+			} else if (sides.right_partitioned) {
+				conditions = sides.right_match;
+				placement.Shuffle(left, sides.keys.CopyLeft(conditions));
+			} else {
+				conditions = sides.keys.All();
+				placement.Shuffle(left, sides.keys.CopyLeft(conditions));
+				placement.Shuffle(right, sides.keys.CopyRight(conditions));
+			}
+			return Partitioned(sides, conditions);
+		}
+		case JoinPlan::ONE_TASK: {
+			placement.AddReason("a join whose sides can be neither replicated nor partitioned runs in one task");
+			auto result = placement.Coalesce(left, sides.left);
+			result.session = placement.Coalesce(right, sides.right).session || result.session;
+			result.replicable = false;
+			return result;
+		}
+		}
+		throw InternalException("Unknown plan of a join");
+	}
+
+	static Distribution InPlace(const JoinSides &sides) {
+		if (sides.left.IsSpread() && sides.right.IsSpread()) {
+			return sides.left_partitioned ? Partitioned(sides, sides.left_match) : Distribution::Arbitrary();
+		}
+		auto result = sides.left;
+		result.session = sides.left.session || sides.right.session;
+		result.replicable = sides.left.replicable && sides.right.replicable;
+		return result;
+	}
+
+	//! The distribution of a join whose sides are both partitioned by these conditions.
+	static Distribution Partitioned(const JoinSides &sides, const vector<idx_t> &conditions) {
+		auto left_keys = MayBroadcastRight(sides.type);
+		auto right_keys = MayBroadcastLeft(sides.type);
+		vector<EquivalentColumns> keys;
+		for (auto i : conditions) {
+			EquivalentColumns columns;
+			AddColumn(columns, sides.keys.left[i], left_keys);
+			AddColumn(columns, sides.keys.right[i], right_keys);
+			if (columns.empty()) {
+				return Distribution::Arbitrary();
+			}
+			keys.push_back(std::move(columns));
+		}
+		return Distribution::Hash(std::move(keys));
+	}
+
+	static void AddColumn(EquivalentColumns &columns, const Expression &key, bool valid) {
+		if (valid && key.GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+			columns.push_back(key.Cast<BoundColumnRefExpression>().binding);
+		}
+	}
+
+	//! An inner join makes the columns that it compares equal, so that either names the partitioning.
+	static Distribution WithEqualColumns(const JoinSides &sides, Distribution distribution) {
+		if (sides.type != JoinType::INNER) {
+			return distribution;
+		}
+		for (auto &key : distribution.keys) {
+			auto left = sides.keys.Find(key, true);
+			if (left.IsValid()) {
+				AddColumn(key, sides.keys.right[left.GetIndex()], true);
+				continue;
+			}
+			auto right = sides.keys.Find(key, false);
+			if (right.IsValid()) {
+				AddColumn(key, sides.keys.left[right.GetIndex()], true);
+			}
+		}
+		return distribution;
+	}
+};
+
+} // namespace
+
+unique_ptr<PlacementRule> MakeJoinRule() {
+	return make_uniq<JoinRule>();
+}
+
+} // namespace skein

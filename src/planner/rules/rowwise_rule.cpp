@@ -1,0 +1,47 @@
+#include "duckdb/planner/operator/logical_projection.hpp"
+#include "planner/rules/rules.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! Filters, projections and UNNEST look at one row at a time: they run where their input is.
+class RowwiseRule final : public PlacementRule {
+public:
+	bool Matches(const LogicalOperator &op) const override {
+		switch (op.type) {
+		case LogicalOperatorType::LOGICAL_FILTER:
+		case LogicalOperatorType::LOGICAL_PROJECTION:
+		case LogicalOperatorType::LOGICAL_UNNEST:
+			return true;
+		default:
+			return false;
+		}
+	}
+
+	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
+		auto result = placement.Place(op->children[0], keep_order);
+		if (op->type != LogicalOperatorType::LOGICAL_PROJECTION) {
+			return result;
+		}
+		vector<ColumnBinding> from, to;
+		auto bindings = op->GetColumnBindings();
+		for (idx_t i = 0; i < op->expressions.size(); i++) {
+			if (op->expressions[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+				from.push_back(op->expressions[i]->Cast<BoundColumnRefExpression>().binding);
+				to.push_back(bindings[i]);
+			}
+		}
+		return Rename(std::move(result), from, to);
+	}
+};
+
+} // namespace
+
+unique_ptr<PlacementRule> MakeRowwiseRule() {
+	return make_uniq<RowwiseRule>();
+}
+
+} // namespace skein

@@ -1,0 +1,39 @@
+#include "wire/messages/error_codec.hpp"
+
+#include "duckdb/common/string_util.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+// ErrorData takes extra fields only in the form in which exceptions carry them.
+ErrorData MakeError(ExceptionType type, const string &message, const unordered_map<string, string> &extra) {
+	return ErrorData(StringUtil::ExceptionToJSONMap(type, message, extra));
+}
+
+} // namespace
+
+void EncodeError(const ErrorData &error, bool consequence, wire::Error &target) {
+	target.set_type(static_cast<uint32_t>(error.Type()));
+	target.set_message(error.RawMessage());
+	for (auto &entry : error.ExtraInfo()) {
+		(*target.mutable_extra())[entry.first] = entry.second;
+	}
+	target.set_consequence(consequence);
+}
+
+ErrorData DecodeError(const wire::Error &source) {
+	unordered_map<string, string> extra;
+	for (auto &entry : source.extra()) {
+		extra[entry.first] = entry.second;
+	}
+	return MakeError(static_cast<ExceptionType>(source.type()), source.message(), extra);
+}
+
+ErrorData WithPlace(const ErrorData &error, const string &where) {
+	return MakeError(error.Type(), error.RawMessage() + " (" + where + ")", error.ExtraInfo());
+}
+
+} // namespace skein

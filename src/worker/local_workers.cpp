@@ -1,0 +1,66 @@
+#include "worker/local_workers.hpp"
+
+#include "engine/aggregate_state.hpp"
+#include "engine/parquet_slice.hpp"
+#include "exchange/logical_exchange.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+void RegisterTravelling(DatabaseInstance &db) {
+	RegisterExchangeOperators(db);
+	RegisterParquetSlice(db);
+	RegisterAggregateState(db);
+}
+
+unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit, const string &temp_directory) {
+	DBConfig config;
+	config.SetOptionByName("allow_unsigned_extensions", Value::BOOLEAN(true));
+	// No client's thread helps: without this DuckDB would keep one thread less.
+	config.SetOptionByName("external_threads", Value::UBIGINT(0));
+	if (threads > 0) {
+		config.SetOptionByName("threads", Value::BIGINT(static_cast<int64_t>(threads)));
+	}
+	if (!memory_limit.empty()) {
+		config.SetOptionByName("memory_limit", Value(memory_limit));
+	}
+	if (!temp_directory.empty()) {
+		config.SetOptionByName("temp_directory", Value(temp_directory));
+	}
+	auto db = make_uniq<DuckDB>(nullptr, &config);
+	RegisterTravelling(*db->instance);
+	return db;
+}
+
+LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit)
+    : db_(MakeWorkerInstance(threads, memory_limit, "")) {
+}
+
+LocalWorkers::~LocalWorkers() {
+	Stop();
+}
+
+void LocalWorkers::Stop() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	for (auto &service : services_) {
+		service->Stop(std::chrono::milliseconds(0));
+	}
+	services_.clear();
+	addresses_.clear();
+	watcher_.Stop();
+}
+
+std::vector<string> LocalWorkers::Addresses(size_t count) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	while (services_.size() < count) {
+		auto name = "local-" + std::to_string(services_.size() + 1);
+		services_.push_back(
+		    std::make_unique<WorkerService>(*db_->instance, watcher_, transport_, name, LinkOptions()));
+		services_.back()->GetNode().Listen(name);
+		addresses_.push_back(name);
+	}
+	return {addresses_.begin(), addresses_.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+} // namespace skein

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "transport/in_process/in_process_transport.hpp"
+#include "worker/worker_service.hpp"
+
+namespace skein {
+
+//! A DuckDB instance that runs tasks and nothing else: all its threads take tasks, none waits for a client.
+//! Empty strings and 0 leave DuckDB's defaults.
+duckdb::unique_ptr<duckdb::DuckDB> MakeWorkerInstance(size_t threads, const std::string &memory_limit,
+                                                      const std::string &temp_directory);
+
+//! Makes the plans that travel between nodes readable and executable on `db`. Idempotent.
+void RegisterTravelling(duckdb::DatabaseInstance &db);
+
+//! Workers inside this process: they share one DuckDB instance, its threads and its memory limit.
+//!
+//! Owned by the session's instance. Thread-safe.
+class LocalWorkers {
+public:
+	LocalWorkers(size_t threads, const std::string &memory_limit);
+	~LocalWorkers();
+
+	//! The addresses of `count` workers on Transport(); starts those that are missing.
+	std::vector<std::string> Addresses(size_t count);
+	InProcessTransport &GetTransport() {
+		return transport_;
+	}
+	void Stop();
+
+private:
+	duckdb::unique_ptr<duckdb::DuckDB> db_;
+	InProcessTransport transport_;
+	TaskWatcher watcher_;
+	std::mutex mutex_;
+	std::vector<std::unique_ptr<WorkerService>> services_;
+	std::vector<std::string> addresses_;
+};
+
+} // namespace skein

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "exchange/messages.hpp"
+#include "exchange/node.hpp"
+#include "worker/task_watcher.hpp"
+#include "worker/worker_task.hpp"
+
+#include <map>
+#include <set>
+
+namespace skein {
+
+//! A worker: runs the tasks that coordinators send to its node.
+//!
+//! Owned by the process, or by LocalWorkers; `db`, `watcher` and `transport` must outlive it. Thread-safe.
+//! A query's tasks, outputs and memory live until the coordinator ends the query, its link closes, or Stop().
+class WorkerService final : public ControlHandler {
+public:
+	//! `own_address` names the node among those that share its transport's addresses.
+	WorkerService(duckdb::DatabaseInstance &db, TaskWatcher &watcher, Transport &transport, std::string own_address,
+	              LinkOptions options);
+	~WorkerService() override;
+
+	Node &GetNode() {
+		return node_;
+	}
+	//! Waits until `grace` for running queries to end, cancels the rest, closes all links. Idempotent.
+	void Stop(std::chrono::milliseconds grace);
+
+	void OnControl(const std::shared_ptr<Link> &link, const wire::Message &message) override;
+	void OnLinkLost(Link &link, const std::string &reason, bool had_answered) override;
+
+private:
+	struct Query {
+		std::string id;
+		std::shared_ptr<Link> link;
+		std::vector<std::shared_ptr<WorkerTask>> tasks;
+		size_t running = 0;
+		bool ending = false;
+	};
+
+	void StartTasks(const std::shared_ptr<Link> &link, const wire::StartTasks &start);
+	//! Builds a task with its outputs and inputs; the outputs can be read from then on.
+	std::shared_ptr<WorkerTask> MakeTask(const std::shared_ptr<Query> &query, const wire::StartTasks &start,
+	                                     const wire::Task &task, const std::string &own_name);
+	void OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey &key, const TaskChannels &channels,
+	               const TaskResult &result);
+	//! Cancels what runs of a query; its state goes when the last task has ended.
+	void EndQuery(const std::shared_ptr<Query> &query);
+	void Forget(const std::shared_ptr<Query> &query);
+
+	duckdb::DatabaseInstance &db_;
+	TaskWatcher &watcher_;
+	const std::string own_address_;
+	duckdb::unique_ptr<duckdb::ProducerToken> token_;
+	std::mutex mutex_;
+	std::condition_variable idle_;
+	std::map<std::string, std::shared_ptr<Query>> queries_;
+	bool stopping_ = false;
+	Node node_;
+};
+
+} // namespace skein

@@ -1,0 +1,171 @@
+#include "worker/worker_task.hpp"
+
+#include "duckdb/execution/executor.hpp"
+#include "duckdb/parallel/task_scheduler.hpp"
+#include "duckdb/parser/keyword_helper.hpp"
+#include "duckdb/parser/statement/logical_plan_statement.hpp"
+#include "duckdb/planner/binder.hpp"
+#include "engine/plan_serializer.hpp"
+#include "worker/task_watcher.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+//! The job that prepares a task, run by DuckDB's scheduler like any other.
+class WorkerTask::StartTask final : public Task {
+public:
+	explicit StartTask(std::shared_ptr<WorkerTask> task) : task_(std::move(task)) {
+	}
+	TaskExecutionResult Execute(TaskExecutionMode mode) override {
+		task_->Start();
+		return TaskExecutionResult::TASK_FINISHED;
+	}
+	string TaskType() const override {
+		return "SkeinStartTask";
+	}
+
+private:
+	std::shared_ptr<WorkerTask> task_;
+};
+
+//! Tells the watcher when a pipeline of the task has ended or failed: DuckDB has no other call for it.
+class WorkerTask::Observer final : public ClientContextState {
+public:
+	explicit Observer(std::weak_ptr<WorkerTask> task) : task_(std::move(task)) {
+	}
+	void OnTaskStop(ClientContext &context) override {
+		auto unwinding = std::uncaught_exceptions() > 0;
+		if (!unwinding && !context.ExecutionIsFinished()) {
+			return;
+		}
+		if (auto task = task_.lock()) {
+			if (unwinding) {
+				task->error_expected_ = true;
+			}
+			task->watcher_.Signal(std::move(task));
+		}
+	}
+
+private:
+	std::weak_ptr<WorkerTask> task_;
+};
+
+WorkerTask::WorkerTask(DatabaseInstance &db, TaskWatcher &watcher, TaskSpec spec,
+                       duckdb::shared_ptr<TaskChannels> channels, OnEnd on_end)
+    : db_(db), watcher_(watcher), spec_(std::move(spec)), channels_(std::move(channels)), on_end_(std::move(on_end)),
+      started_at_(std::chrono::steady_clock::now()) {
+}
+
+WorkerTask::~WorkerTask() {
+	D_ASSERT(ended_);
+}
+
+void WorkerTask::Launch(ProducerToken &token) {
+	TaskScheduler::GetScheduler(db_).ScheduleTask(token, make_shared_ptr<StartTask>(shared_from_this()));
+}
+
+void WorkerTask::Cancel() {
+	cancelled_ = true;
+	watcher_.Signal(shared_from_this());
+}
+
+void WorkerTask::Start() {
+	try {
+		if (cancelled_) {
+			throw InterruptException();
+		}
+		Prepare();
+	} catch (std::exception &ex) {
+		start_error_ = ErrorData(ex);
+	}
+	started_ = true;
+	watcher_.Signal(shared_from_this());
+}
+
+void WorkerTask::Prepare() {
+	connection_ = make_uniq<Connection>(db_);
+	auto &context = *connection_->context;
+	for (auto &setting : spec_.settings) {
+		Value current;
+		if (context.TryGetCurrentSetting(setting.first, current) && current.ToString() == setting.second) {
+			continue;
+		}
+		auto result = connection_->Query("SET SESSION " + KeywordHelper::WriteQuoted(setting.first, '"') + " = " +
+		                                 KeywordHelper::WriteQuoted(setting.second, '\''));
+		if (result->HasError()) {
+			throw InvalidInputException("the session's setting %s = %s cannot be made here: %s", setting.first,
+			                            setting.second, result->GetErrorObject().RawMessage());
+		}
+	}
+	context.registered_state->Insert(TaskChannels::KEY, channels_);
+	context.registered_state->Insert("skein_observer", make_shared_ptr<Observer>(weak_from_this()));
+	context.config.enable_progress_bar = false;
+	context.transaction.SetAutoCommit(false);
+	context.transaction.BeginTransaction();
+	auto binder = Binder::CreateBinder(context);
+	auto plan = DeserializePlan(context, spec_.plan, *binder);
+	RestoreRunTimeHelp(*binder, context, plan);
+	plan->ResolveOperatorTypes();
+	pending_ = context.PendingQuery(make_uniq<LogicalPlanStatement>(std::move(plan)),
+	                                QueryParameters(QueryResultOutputType::FORCE_MATERIALIZED));
+	if (pending_->HasError()) {
+		pending_->GetErrorObject().Throw();
+	}
+}
+
+void WorkerTask::Check() {
+	if (ended_ || !started_) {
+		return;
+	}
+	TaskResult result;
+	if (start_error_.HasError()) {
+		result.failed = true;
+		result.error = start_error_;
+		End(std::move(result));
+		return;
+	}
+	auto &context = *connection_->context;
+	if (cancelled_) {
+		context.GetExecutor().PushError(ErrorData(ExceptionType::INTERRUPT, "Interrupted!"));
+	}
+	while (error_expected_ && !context.ExecutionIsFinished()) {
+		std::this_thread::yield();
+	}
+	if (!PendingQueryResult::IsExecutionFinished(pending_->CheckPulse())) {
+		return;
+	}
+	if (!pending_->HasError()) {
+		auto rows = pending_->Execute();
+		if (rows->HasError()) {
+			result.error = rows->GetErrorObject();
+		}
+	} else {
+		result.error = pending_->GetErrorObject();
+	}
+	result.failed = result.error.HasError();
+	End(std::move(result));
+}
+
+void WorkerTask::End(TaskResult result) {
+	ended_ = true;
+	result.wall = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started_at_);
+	result.consequence = cancelled_;
+	for (auto &input : channels_->inputs) {
+		result.consequence = result.consequence || input->FailedAsConsequence();
+	}
+	pending_.reset();
+	connection_.reset();
+	for (auto &input : channels_->inputs) {
+		input->Close();
+	}
+	if (result.failed) {
+		for (auto &output : channels_->outputs) {
+			output->Abort(result.error);
+		}
+	}
+	auto on_end = std::move(on_end_);
+	on_end(result);
+}
+
+} // namespace skein
