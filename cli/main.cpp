@@ -24,7 +24,7 @@ ExitCode Run(const Action &action) {
 		return action();
 	} catch (const CommandError &error) {
 		return Report(error.Code(), std::string("skein: ") + error.what());
-	} catch (const std::exception &error) {
+	} catch (const duckdb::Exception &error) {
 		duckdb::ErrorData data(error);
 		if (data.Type() == duckdb::ExceptionType::INTERRUPT) {
 			return Report(ExitCode::INTERRUPTED, "skein: interrupted");
@@ -33,6 +33,8 @@ ExitCode Run(const Action &action) {
 			return Report(ExitCode::CLUSTER_UNREACHABLE, "skein: " + data.RawMessage());
 		}
 		return Report(ExitCode::FAILED, data.Message());
+	} catch (const std::exception &error) {
+		return Report(ExitCode::FAILED, std::string("skein: ") + error.what());
 	}
 }
 

@@ -117,8 +117,11 @@ public:
 	const fs::path &Path() const {
 		return path_;
 	}
-	void MoveToTarget() {
-		fs::rename(path_, target_);
+	//! Returns whether that was possible; it is not when there is something in the target's place.
+	bool MoveToTarget() {
+		std::error_code error;
+		fs::rename(path_, target_, error);
+		return !error;
 	}
 
 private:
@@ -184,7 +187,10 @@ void TpcGenerator::Generate(const std::string &folder) {
 	fs::remove(database_file);
 	fs::remove(database_file.string() + ".wal");
 	Describe(partial.Path());
-	partial.MoveToTarget();
+	// Another process may have been faster; what it has made is as good.
+	if (!partial.MoveToTarget() && !HasTpcData(kind_, scale_, folder)) {
+		throw CommandError(ExitCode::FAILED, "cannot make the folder '" + folder + "'");
+	}
 	std::cerr << "Generated " << folder << '\n';
 }
 

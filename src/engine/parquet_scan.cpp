@@ -178,7 +178,15 @@ public:
 		  reason_(reason) {
 	}
 	void ExecuteTask() override {
-		reason_ = inspector_.Inspect(file_, file_index_, result_);
+		try {
+			reason_ = inspector_.Inspect(file_, file_index_, result_);
+		} catch (std::exception &ex) {
+			ErrorData error(ex);
+			if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
+				throw;
+			}
+			reason_ = "file \"" + file_.path + "\" cannot be read: " + error.RawMessage();
+		}
 	}
 	string TaskType() const override {
 		return "SkeinInspectFileTask";

@@ -46,12 +46,12 @@ struct ParquetFileInfo {
 };
 
 //! The files of the Parquet scan `get` in DuckDB's order, each with its row groups; nullopt and a `reason` if `get` is
-//! another kind of scan or one that MakeParquetSlice cannot represent.
+//! another kind of scan or one that MakeParquetSlice cannot represent, or if a file cannot be read: DuckDB's own scan
+//! then says whether that is an error.
 //!
 //! The position of a file is what DuckDB would report as `file_index`: files that the scan's filters exclude by name
 //! are not listed.
 //! Reads the footers that neither the binder nor DuckDB's metadata cache holds, with all threads of the scheduler.
-//! Throws DuckDB's errors when a file cannot be read.
 std::optional<duckdb::vector<ParquetFileInfo>> InspectParquetScan(duckdb::ClientContext &context,
 																  duckdb::LogicalGet &get, std::string &reason);
 

@@ -4,6 +4,7 @@
 
 #include "duckdb/planner/binder.hpp"
 #include "duckdb/planner/operator/logical_aggregate.hpp"
+#include "duckdb/planner/operator/logical_extension_operator.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_top_n.hpp"
 
@@ -191,6 +192,41 @@ TEST_F(PlanSerializerTest, JoinsGetTheirFilterPushdownBack) {
 		EXPECT_EQ(join->filter_pushdown->probe_info.size(), 1u);
 	});
 	EXPECT_EQ(rows, Query(sql));
+}
+
+//! Stands for an exchange: hides what its child does.
+class LogicalFakeSource final : public LogicalExtensionOperator {
+public:
+	explicit LogicalFakeSource(unique_ptr<LogicalOperator> child) {
+		children.push_back(std::move(child));
+	}
+	vector<ColumnBinding> GetColumnBindings() override {
+		return children[0]->GetColumnBindings();
+	}
+	PhysicalOperator &CreatePlan(ClientContext &, PhysicalPlanGenerator &) override {
+		throw InternalException("never executed");
+	}
+
+protected:
+	void ResolveTypes() override {
+		types = children[0]->types;
+	}
+};
+
+TEST_F(PlanSerializerTest, ABuildSideFromAnExchangeCountsAsFiltered) {
+	auto sql = "SELECT f.s FROM '" + File("fact") + "' f JOIN '" + File("dim") + "' d USING (k)";
+	WithOptimizedPlan(connection_, sql, [](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
+		auto binder = Binder::CreateBinder(context);
+		AdvancePastTableIndices(*binder, *plan);
+		auto join = Find<LogicalComparisonJoin>(*plan, LogicalOperatorType::LOGICAL_COMPARISON_JOIN);
+		ASSERT_TRUE(join);
+		RestoreRunTimeHelp(*binder, context, plan);
+		EXPECT_FALSE(join->filter_pushdown->build_side_has_filter);
+		join->children[1] = make_uniq<LogicalFakeSource>(std::move(join->children[1]));
+		RestoreRunTimeHelp(*binder, context, plan);
+		EXPECT_TRUE(join->filter_pushdown->build_side_has_filter);
+		join->children[1] = std::move(join->children[1]->children[0]);
+	});
 }
 
 TEST_F(PlanSerializerTest, TheShapeOfThePlanStays) {

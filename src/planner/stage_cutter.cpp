@@ -124,6 +124,7 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	auto bindings = exchange->GetColumnBindings();
 	exchange->ResolveOperatorTypes();
 	auto types = exchange->types;
+	auto cardinality = exchange->EstimateCardinality(placement_.Context());
 	auto sort_columns = SortColumns(exchange->orders, bindings);
 	DraftInput input;
 	input.name = exchange->GetName();
@@ -151,7 +152,7 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	} else {
 		op = make_head_source_(number, exchange->read_order, bindings, types, std::move(sort_columns));
 	}
-	op->SetEstimatedCardinality(exchange->EstimateCardinality(placement_.Context()));
+	op->SetEstimatedCardinality(cardinality);
 	op->ResolveOperatorTypes();
 }
 

@@ -101,8 +101,8 @@ void WorkerTask::Prepare() {
 	context.registered_state->Insert(TaskChannels::KEY, channels_);
 	context.registered_state->Insert("skein_observer", make_shared_ptr<Observer>(weak_from_this()));
 	context.config.enable_progress_bar = false;
+	// Begins the transaction in which the plan is read and executed.
 	context.transaction.SetAutoCommit(false);
-	context.transaction.BeginTransaction();
 	auto binder = Binder::CreateBinder(context);
 	auto plan = DeserializePlan(context, spec_.plan, *binder);
 	RestoreRunTimeHelp(*binder, context, plan);
