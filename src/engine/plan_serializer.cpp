@@ -142,7 +142,10 @@ void CheckHeader(Deserializer &deserializer) {
 idx_t MaxTableIndex(LogicalOperator &plan) {
 	idx_t result = 0;
 	for (auto index : plan.GetTableIndex()) {
-		result = MaxValue(result, index);
+		// An aggregate without GROUPING() has no index for it.
+		if (index != DConstants::INVALID_INDEX) {
+			result = MaxValue(result, index);
+		}
 	}
 	for (auto &binding : plan.GetColumnBindings()) {
 		result = MaxValue(result, binding.table_index);

@@ -28,7 +28,7 @@ inline idx_t PartitionOf(uint64_t hash, idx_t partitions) {
 class SinkGlobalState final : public GlobalSinkState {
 public:
 	SinkGlobalState(ClientContext &context, duckdb::shared_ptr<TaskChannels> channels_p)
-	    : channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(context)) {
+	    : channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(*context.db)) {
 		for (auto &output : channels->outputs) {
 			output->SetWriterWaker([this]() {
 				auto guard = Lock();
@@ -59,6 +59,7 @@ public:
 	}
 
 	const duckdb::shared_ptr<TaskChannels> channels;
+	//! The instance's, not the connection's: pages outlive the task that made them.
 	BufferManager &buffers;
 	atomic<idx_t> rows {0};
 	//! Spreads the threads of the task over the partitions when rows are dealt in turn.

@@ -11,8 +11,6 @@ using namespace duckdb;
 namespace {
 
 constexpr const char *EXTENSION_NAME = "skein_exchange";
-//! The table index of the one-row result; no plan uses it.
-constexpr idx_t RESULT_TABLE_INDEX = DConstants::INVALID_INDEX - 1;
 
 enum class NodeKind : uint8_t { SINK = 0, SOURCE = 1 };
 
@@ -45,7 +43,8 @@ LogicalExchangeSink::LogicalExchangeSink(vector<LogicalSinkOutput> outputs, bool
 }
 
 vector<ColumnBinding> LogicalExchangeSink::GetColumnBindings() {
-	return {ColumnBinding(RESULT_TABLE_INDEX, 0)};
+	// Nothing stands above the root that could refer to it.
+	return {ColumnBinding(0, 0)};
 }
 
 void LogicalExchangeSink::ResolveTypes() {

@@ -174,7 +174,6 @@ private:
 		}
 		auto partial = make_uniq<LogicalAggregate>(group_index, aggregate_index, std::move(partials));
 		partial->groups = CopyAll(aggregate.groups);
-		partial->groupings_index = DConstants::INVALID_INDEX;
 		if (!aggregate.grouping_sets.empty()) {
 			partial->grouping_sets = aggregate.grouping_sets;
 		}
