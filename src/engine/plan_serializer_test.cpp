@@ -149,6 +149,18 @@ TEST_F(PlanSerializerTest, TheBinderIsPastThePlansTableIndices) {
 	reader.Rollback();
 }
 
+TEST_F(PlanSerializerTest, AnIndexThatIsNotUsedDoesNotCount) {
+	auto sql = "SELECT g, sum(v) FROM '" + File("fact") + "' GROUP BY g";
+	WithOptimizedPlan(connection_, sql, [](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
+		auto aggregate = Find<LogicalAggregate>(*plan, LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY);
+		ASSERT_TRUE(aggregate);
+		aggregate->groupings_index = DConstants::INVALID_INDEX;
+		auto binder = Binder::CreateBinder(context);
+		AdvancePastTableIndices(*binder, *plan);
+		EXPECT_LT(binder->GenerateTableIndex(), 1000u);
+	});
+}
+
 TEST_F(PlanSerializerTest, RefusesWhatIsNotAPlan) {
 	auto bytes = Serialize("SELECT 1");
 	EXPECT_THROW(worker_.Run(""), SerializationException);
