@@ -79,7 +79,6 @@ void BenchRunner::RunAll(const SuiteQuery &query, QueryReport &report) {
 	CpuTimes alone_cpu;
 	CpuTimes distributed_cpu;
 	std::optional<AnswerCheck> check;
-	report.distributed = true;
 	for (size_t run = 0; run < options_.runs; run++) {
 		auto needs_expected = options_.verify && !check;
 		if (options_.alone || needs_expected) {
@@ -95,7 +94,7 @@ void BenchRunner::RunAll(const SuiteQuery &query, QueryReport &report) {
 		auto distributed = MeasureDistributed(query.sql);
 		report.distributed_ms.push_back(distributed.milliseconds);
 		distributed_cpu.Add(distributed.cpu_seconds);
-		if (report.distributed) {
+		if (run == 0 || report.distributed) {
 			report.last_query = LastQuery::Read(session_.Connection());
 			report.distributed = report.last_query.distributed;
 		}
