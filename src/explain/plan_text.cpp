@@ -6,6 +6,7 @@
 #include "duckdb/planner/operator/logical_comparison_join.hpp"
 #include "duckdb/planner/operator/logical_order.hpp"
 #include "duckdb/planner/operator/logical_top_n.hpp"
+#include "plan/nodes/children_isolator_union.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
 #include "planner/head_source.hpp"
 
@@ -128,7 +129,11 @@ private:
 			}
 			return;
 		}
-		Print(level, Line(op));
+		if (auto node = dynamic_cast<const LogicalChildrenIsolatorUnion *>(&op)) {
+			Print(level, "DistributedUnion: " + node->Describe());
+		} else {
+			Print(level, Line(op));
+		}
 		for (auto &child : op.children) {
 			Tree(*child, level + 1, below);
 		}

@@ -2,6 +2,7 @@
 
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "engine/plan_serializer.hpp"
+#include "plan/nodes/children_isolator_union.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
 #include "planner/head_source.hpp"
 #include "planner/leaf/parquet_leaf.hpp"
@@ -74,33 +75,67 @@ bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reas
 	return true;
 }
 
-void FindLeaves(unique_ptr<LogicalOperator> &op, vector<unique_ptr<LogicalOperator> *> &leaves) {
-	if (dynamic_cast<LogicalDistributedLeaf *>(op.get())) {
-		leaves.push_back(&op);
+//! The task spawner: writes the plan of one task of a stage, with the task's own variant of each leaf and the task's own
+//! parts of each union in their places. The tree is as before when it has been destroyed.
+class TaskSpawner {
+public:
+	~TaskSpawner() {
+		// In reverse: what was replaced last may hold what was replaced first.
+		for (auto it = undo_.rbegin(); it != undo_.rend(); ++it) {
+			(*it)();
+		}
 	}
-	for (auto &child : op->children) {
-		FindLeaves(child, leaves);
-	}
-}
 
-//! The task spawner: the plan of every task of a stage, with the task's own variant of each leaf in its place.
+	//! Puts piece `share` of everything under `op` in its place; `task` is the task of the stage.
+	void Specialise(unique_ptr<LogicalOperator> &op, idx_t task, idx_t share) {
+		if (auto leaf = dynamic_cast<LogicalDistributedLeaf *>(op.get())) {
+			auto &variant = leaf->variants[share];
+			std::swap(op, variant);
+			undo_.push_back([&op, &variant]() { std::swap(op, variant); });
+			return;
+		}
+		if (auto node = dynamic_cast<LogicalChildrenIsolatorUnion *>(op.get())) {
+			SpecialiseUnion(op, *node, task);
+			return;
+		}
+		for (auto &child : op->children) {
+			Specialise(child, task, share);
+		}
+	}
+
+private:
+	void SpecialiseUnion(unique_ptr<LogicalOperator> &op, LogicalChildrenIsolatorUnion &node, idx_t task) {
+		vector<unique_ptr<LogicalOperator>> inputs;
+		vector<idx_t> numbers;
+		for (auto &part : node.PartsOf(task)) {
+			auto isolated = std::find(node.isolated.begin(), node.isolated.end(), part.child) != node.isolated.end();
+			Specialise(node.children[part.child], task, isolated ? part.share : task);
+			numbers.push_back(part.child);
+		}
+		for (auto number : numbers) {
+			inputs.push_back(std::move(node.children[number]));
+		}
+		auto plain = node.MakePlain(std::move(inputs));
+		auto original = std::make_shared<unique_ptr<LogicalOperator>>(std::move(op));
+		op = std::move(plain);
+		undo_.push_back([&op, &node, original, numbers]() {
+			for (idx_t i = 0; i < numbers.size(); i++) {
+				node.children[numbers[i]] = std::move(op->children[i]);
+			}
+			op = std::move(*original);
+		});
+	}
+
+	std::vector<std::function<void()>> undo_;
+};
+
 std::vector<string> SpawnTasks(ClientContext &context, StageDraft &stage, LogicalExchangeSink &root) {
-	vector<unique_ptr<LogicalOperator> *> leaves;
-	FindLeaves(root.children[0], leaves);
 	std::vector<string> result;
 	for (idx_t task = 0; task < stage.tasks; task++) {
-		vector<unique_ptr<LogicalOperator>> nodes;
-		for (auto leaf : leaves) {
-			auto variant = std::move((*leaf)->Cast<LogicalDistributedLeaf>().variants[task]);
-			nodes.push_back(std::move(*leaf));
-			*leaf = std::move(variant);
-		}
+		TaskSpawner spawner;
+		spawner.Specialise(root.children[0], task, task);
 		root.ResolveOperatorTypes();
 		result.push_back(SerializePlan(context, root));
-		for (idx_t i = 0; i < leaves.size(); i++) {
-			nodes[i]->Cast<LogicalDistributedLeaf>().variants[task] = std::move(*leaves[i]);
-			*leaves[i] = std::move(nodes[i]);
-		}
 	}
 	return result;
 }

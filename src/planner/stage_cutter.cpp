@@ -3,9 +3,7 @@
 #include "duckdb/planner/expression_iterator.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
-#include "plan/nodes/distributed_leaf.hpp"
-
-#include <cmath>
+#include "planner/leaf_shares.hpp"
 
 namespace skein {
 
@@ -156,36 +154,9 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	op->ResolveOperatorTypes();
 }
 
-namespace {
-
-void CollectLeaves(LogicalOperator &op, vector<reference<LogicalDistributedLeaf>> &leaves) {
-	if (auto leaf = dynamic_cast<LogicalDistributedLeaf *>(&op)) {
-		leaves.push_back(*leaf);
-	}
-	for (auto &child : op.children) {
-		CollectLeaves(*child, leaves);
-	}
-}
-
-idx_t WantedTasks(const LogicalDistributedLeaf &leaf, const PlannerOptions &options) {
-	if (leaf.replicated) {
-		return 1;
-	}
-	auto wanted = options.mode == Mode::FORCE ? options.max_tasks
-	                                          : (leaf.total_bytes + options.bytes_per_task - 1) / options.bytes_per_task;
-	return std::max<idx_t>(1, std::min({wanted, leaf.max_tasks, options.max_tasks}));
-}
-
-} // namespace
-
 void CountTasks(QueryDraft &draft, const PlannerOptions &options) {
 	for (auto &stage : draft.stages) {
-		vector<reference<LogicalDistributedLeaf>> leaves;
-		CollectLeaves(*stage->root, leaves);
-		idx_t tasks = 1;
-		for (auto &leaf : leaves) {
-			tasks = std::max(tasks, WantedTasks(leaf, options));
-		}
+		auto tasks = WantedTasks(*stage->root, options);
 		for (auto &input : stage->inputs) {
 			auto kind = input.producer->outputs[input.output].sink.kind;
 			if (kind == ExchangeKind::COALESCE) {
@@ -200,9 +171,7 @@ void CountTasks(QueryDraft &draft, const PlannerOptions &options) {
 			}
 		}
 		stage->tasks = stage->in_session ? 1 : static_cast<uint32_t>(tasks);
-		for (auto &leaf : leaves) {
-			leaf.get().make_variants(leaf, tasks);
-		}
+		ScaleLeaves(*stage->root, stage->tasks);
 	}
 }
 
