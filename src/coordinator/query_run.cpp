@@ -12,9 +12,9 @@ constexpr size_t CREDIT_PAGES = 4;
 } // namespace
 
 QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
-                   std::vector<std::string> workers, RunOptions options)
-    : node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), workers_(std::move(workers)),
-      options_(options), tasks_left_(0) {
+                   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
+    : node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), workers_(std::move(workers)), options_(options),
+      on_finish_(std::move(on_finish)), tasks_left_(0) {
 	for (auto &stage : plan_->stages) {
 		if (stage.in_session) {
 			continue;
@@ -104,6 +104,15 @@ void QueryRun::Start() {
 	for (auto &worker : used_workers_) {
 		SendMessage(*node_.LinkTo(worker), StartMessage(worker));
 	}
+	bool ended;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		ended = failed_ || finished_;
+	}
+	if (ended) {
+		// The workers that got their tasks after the query had ended do not know that yet.
+		EndOnWorkers();
+	}
 }
 
 void QueryRun::Fail(const ErrorData &error) {
@@ -142,6 +151,7 @@ void QueryRun::Finish() {
 	if (end) {
 		EndOnWorkers();
 	}
+	on_finish_();
 }
 
 void QueryRun::EndOnWorkers() {
@@ -167,6 +177,11 @@ bool QueryRun::WaitEnded(std::chrono::milliseconds timeout) {
 	return ended_.wait_for(guard, timeout, [&]() { return running_workers_.empty(); });
 }
 
+bool QueryRun::WaitTasks(std::chrono::milliseconds timeout) {
+	std::unique_lock<std::mutex> guard(mutex_);
+	return ended_.wait_for(guard, timeout, [&]() { return tasks_left_ == 0; });
+}
+
 QueryStats QueryRun::Stats() {
 	std::lock_guard<std::mutex> guard(mutex_);
 	auto result = stats_;
@@ -184,6 +199,7 @@ void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		tasks_left_ -= tasks_left_ > 0 ? 1 : 0;
+		ended_.notify_all();
 		stats_.bytes_exchanged += ended.output_bytes();
 		stats_.rows_exchanged += ended.output_rows();
 		stats_.tasks.push_back({ended.stage(), ended.task(), worker, ended.output_rows(), ended.output_bytes(),
@@ -207,9 +223,15 @@ void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 }
 
 void QueryRun::OnQueryEnded(const string &worker) {
-	std::lock_guard<std::mutex> guard(mutex_);
-	running_workers_.erase(worker);
-	ended_.notify_all();
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		if (running_workers_.erase(worker) == 0) {
+			return;
+		}
+		ended_.notify_all();
+	}
+	// Does nothing unless the worker has ended the query of its own accord.
+	Fail(ErrorData(ExceptionType::IO, "lost worker " + worker + ": it has been stopped"));
 }
 
 void QueryRun::OnWorkerLost(const string &worker, const string &reason, bool was_open) {

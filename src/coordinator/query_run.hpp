@@ -4,6 +4,7 @@
 #include "exchange/messages.hpp"
 #include "exchange/node.hpp"
 #include "exchange/task_channels.hpp"
+#include "metrics/task_report.hpp"
 #include "plan/distributed_plan.hpp"
 
 #include <chrono>
@@ -17,15 +18,7 @@ namespace skein {
 struct QueryStats {
 	uint64_t bytes_exchanged = 0;
 	uint64_t rows_exchanged = 0;
-	struct TaskStats {
-		uint32_t stage;
-		uint32_t task;
-		std::string worker;
-		uint64_t output_rows;
-		uint64_t output_bytes;
-		uint64_t wall_micros;
-	};
-	std::vector<TaskStats> tasks;
+	std::vector<TaskReport> tasks;
 };
 
 struct RunOptions {
@@ -40,9 +33,9 @@ struct RunOptions {
 //! Nothing throws but Start(), for malformed addresses.
 class QueryRun : public std::enable_shared_from_this<QueryRun> {
 public:
-	//! Task i of stage s runs on workers[(i + s) % workers.size()].
+	//! Task i of stage s runs on workers[(i + s) % workers.size()]. `on_finish` is called once, from Finish().
 	QueryRun(Node &node, duckdb::DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
-	         std::vector<std::string> workers, RunOptions options);
+	         std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish);
 
 	const std::string &Id() const {
 		return id_;
@@ -61,6 +54,8 @@ public:
 	void Finish();
 	//! Waits until all workers have said that nothing is left of the query; false if they have not by then.
 	bool WaitEnded(std::chrono::milliseconds timeout);
+	//! Waits until every task has said how it ended; false if not all have by then.
+	bool WaitTasks(std::chrono::milliseconds timeout);
 	QueryStats Stats();
 
 	// Called by Coordinator.
@@ -81,6 +76,7 @@ private:
 	const std::string id_;
 	const std::vector<std::string> workers_;
 	const RunOptions options_;
+	const std::function<void()> on_finish_;
 	std::vector<std::shared_ptr<ExchangeInput>> head_inputs_;
 	std::map<uint32_t, duckdb::shared_ptr<TaskChannels>> session_channels_;
 	//! Those that have tasks.

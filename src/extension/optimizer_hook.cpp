@@ -3,6 +3,7 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_prepare.hpp"
 #include "explain/plan_text.hpp"
+#include "extension/analyze_operator.hpp"
 #include "extension/explain_operator.hpp"
 #include "extension/session.hpp"
 #include "extension/skein_instance.hpp"
@@ -115,6 +116,28 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	return PlanQuery(input, query, OptionsFor(input.context, settings, workers), callbacks);
 }
 
+bool MayDistribute(const Settings &settings) {
+	return settings.mode == Mode::FORCE ||
+	       (settings.mode == Mode::AUTO && (!settings.cluster.empty() || settings.workers > 0));
+}
+
+void SetLateMaterialization(LogicalOperator &op, bool allowed) {
+	if (op.type == LogicalOperatorType::LOGICAL_GET) {
+		op.Cast<LogicalGet>().function.late_materialization = allowed;
+	}
+	for (auto &child : op.children) {
+		SetLateMaterialization(*child, allowed);
+	}
+}
+
+//! Before DuckDB's optimizers: a row limit makes them read the other columns of the rows found in a second scan, which is
+//! one more join between stages and no gain.
+void PrepareOptimizers(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan) {
+	if (MayDistribute(Settings::Read(input.context))) {
+		SetLateMaterialization(*plan, false);
+	}
+}
+
 void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan) {
 	auto started_at = std::chrono::steady_clock::now();
 	string reason;
@@ -147,6 +170,9 @@ void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan)
 			auto text = result.plan ? result.plan->text : result.reason;
 			plan = make_uniq<ExplainOperator>(explain, result.plan != nullptr, text);
 			plan->ResolveOperatorTypes();
+		} else if (explain.explain_type == ExplainType::EXPLAIN_ANALYZE && result.plan) {
+			plan = make_uniq<AnalyzeOperator>(explain, result.plan);
+			plan->ResolveOperatorTypes();
 		}
 	}
 }
@@ -155,6 +181,7 @@ void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan)
 
 OptimizerExtension MakeOptimizerHook(duckdb::shared_ptr<SkeinInstance> instance) {
 	OptimizerExtension extension;
+	extension.pre_optimize_function = PrepareOptimizers;
 	extension.optimize_function = Optimize;
 	extension.optimizer_info = std::move(instance);
 	return extension;
