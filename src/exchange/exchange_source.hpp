@@ -48,6 +48,10 @@ public:
 			return duckdb::OrderPreservationType::NO_ORDER;
 		}
 	}
+	//! Itself: its children end in sinks of their own.
+	duckdb::vector<duckdb::const_reference<PhysicalOperator>> GetSources() const override {
+		return {*this};
+	}
 	void BuildPipelines(duckdb::Pipeline &current, duckdb::MetaPipeline &meta_pipeline) override;
 
 private:
