@@ -3,7 +3,13 @@
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=true ${CCACHE_PROGRAM})
+  # Hundreds of megabytes of precompiled header would be hashed for every file; this stands for its contents.
+  file(READ ${CMAKE_SOURCE_DIR}/cmake/pch.hpp pch_text)
+  file(READ ${CMAKE_SOURCE_DIR}/scripts/versions.env versions_text)
+  string(SHA256 pch_sum "${pch_text}${versions_text}${CMAKE_CXX_COMPILER_VERSION}${CMAKE_BUILD_TYPE}${CMAKE_CXX_FLAGS}\
+${CMAKE_CXX_FLAGS_RELWITHDEBINFO}${CMAKE_CXX_FLAGS_DEBUG}${SKEIN_SANITIZE}${DUCKDB_ROOT}")
+  file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/skein_pch.dir/cmake_pch.hxx.gch.sum ${pch_sum})
 endif()
 
 set(DUCKDB_ROOT "${CMAKE_SOURCE_DIR}/.deps/duckdb"
