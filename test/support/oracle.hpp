@@ -1,0 +1,42 @@
+#pragma once
+
+#include "cli/answer_comparison.hpp"
+
+#include "duckdb.hpp"
+
+#include <optional>
+#include <string>
+
+namespace skein::test {
+
+//! What one statement gave: its rows, or its error.
+struct Outcome {
+	std::optional<cli::Answer> answer;
+	duckdb::ErrorData error;
+
+	//! `true`, or the first line of the error.
+	std::string ErrorLine() const;
+};
+
+//! Runs `sql` on `connection` to its end.
+Outcome RunSql(duckdb::Connection &connection, const std::string &sql);
+
+//! Compares distributed answers with those of plain DuckDB on the same connection, which knows the same tables,
+//! settings and open transaction.
+class Oracle {
+public:
+	explicit Oracle(duckdb::Connection &connection) : connection_(connection) {
+	}
+
+	//! Runs `sql` without Skein.
+	Outcome RunAlone(const std::string &sql);
+	//! Returns what differs, in one line, or nothing. Both answers must be there. Where a top-level ORDER BY leaves
+	//! ties at a LIMIT, any of the tied rows will do.
+	std::optional<std::string> FindDifference(const std::string &sql, const cli::Answer &expected,
+											  const cli::Answer &actual);
+
+private:
+	duckdb::Connection &connection_;
+};
+
+} // namespace skein::test

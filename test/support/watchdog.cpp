@@ -1,0 +1,67 @@
+#include "watchdog.hpp"
+
+#include <cstdlib>
+#include <iostream>
+
+namespace skein::test {
+namespace {
+
+constexpr std::chrono::seconds QUERY_LIMIT{40};
+constexpr std::chrono::seconds INTERRUPT_LIMIT{15};
+
+} // namespace
+
+Watchdog::Watchdog() : thread_([this] { Run(); }) {
+}
+
+Watchdog::~Watchdog() {
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		stopping_ = true;
+	}
+	changed_.notify_all();
+	thread_.join();
+}
+
+Watchdog::Watch::Watch(Watchdog &watchdog, duckdb::Connection &connection, std::string what) : watchdog_(watchdog) {
+	std::lock_guard<std::mutex> guard(watchdog_.mutex_);
+	watchdog_.connection_ = &connection;
+	watchdog_.what_ = std::move(what);
+	watchdog_.deadline_ = std::chrono::steady_clock::now() + QUERY_LIMIT;
+	watchdog_.timed_out_ = false;
+	watchdog_.changed_.notify_all();
+}
+
+Watchdog::Watch::~Watch() {
+	std::lock_guard<std::mutex> guard(watchdog_.mutex_);
+	watchdog_.connection_ = nullptr;
+	watchdog_.changed_.notify_all();
+}
+
+bool Watchdog::Watch::TimedOut() const {
+	std::lock_guard<std::mutex> guard(watchdog_.mutex_);
+	return watchdog_.timed_out_;
+}
+
+void Watchdog::Run() {
+	std::unique_lock<std::mutex> lock(mutex_);
+	while (!stopping_) {
+		if (!connection_) {
+			changed_.wait(lock);
+			continue;
+		}
+		changed_.wait_until(lock, deadline_);
+		if (!connection_ || std::chrono::steady_clock::now() < deadline_) {
+			continue;
+		}
+		if (timed_out_) {
+			std::cerr << "cannot be interrupted: " << what_ << std::endl;
+			std::_Exit(1);
+		}
+		timed_out_ = true;
+		deadline_ += INTERRUPT_LIMIT;
+		connection_->Interrupt();
+	}
+}
+
+} // namespace skein::test
