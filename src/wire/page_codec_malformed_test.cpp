@@ -211,6 +211,23 @@ TEST(PageCodecMalformed, OtherTypesAreRefused) {
 	}
 }
 
+TEST(PageCodecMalformed, EncodingsThatTheColumnCannotHaveAreRefused) {
+	const auto is_refused = [](const TestPage &page, size_t column_offset, ColumnEncoding encoding) {
+		auto copy = CopyOf(page.page.data, page.page.size);
+		memcpy(const_cast<uint8_t *>(copy.data) + column_offset + offsetof(ColumnHeader, encoding), &encoding, 1);
+		return Survive(copy, page.types, false);
+	};
+	constexpr size_t FIRST_COLUMN = sizeof(PageHeader);
+	const auto number = MakePage("SELECT 1::INTEGER");
+	EXPECT_FALSE(is_refused(number, FIRST_COLUMN, ColumnEncoding::CONSTANT));
+	EXPECT_TRUE(is_refused(number, FIRST_COLUMN, ColumnEncoding(4)));
+	const auto list = MakePage("SELECT [1::INTEGER]");
+	constexpr size_t CHILD = FIRST_COLUMN + sizeof(ColumnHeader) + PAGE_ALIGNMENT;
+	EXPECT_FALSE(is_refused(list, CHILD, ColumnEncoding::FLAT));
+	EXPECT_TRUE(is_refused(list, CHILD, ColumnEncoding::CONSTANT));
+	EXPECT_TRUE(is_refused(list, FIRST_COLUMN, ColumnEncoding::CONSTANT));
+}
+
 TEST(PageCodecMalformed, OtherVersionIsNamed) {
 	const auto page = MakePage("SELECT 1");
 	auto copy = CopyOf(page.page.data, page.page.size);
