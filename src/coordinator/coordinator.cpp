@@ -8,11 +8,11 @@ using namespace duckdb;
 
 namespace {
 //! As often as Executor::WaitForTask returns to look for work.
-constexpr std::chrono::milliseconds WATCH_INTERVAL {20};
+constexpr std::chrono::milliseconds WATCH_INTERVAL{20};
 } // namespace
 
 Coordinator::Coordinator(Transport &transport, LinkOptions options)
-    : node_(transport, COORDINATOR_ADDRESS, *this, options), watcher_([this]() { Watch(); }) {
+	: node_(transport, COORDINATOR_ADDRESS, *this, options), watcher_([this]() { Watch(); }) {
 }
 
 Coordinator::~Coordinator() {
@@ -42,31 +42,40 @@ void Coordinator::Stop() {
 }
 
 std::shared_ptr<QueryRun> Coordinator::Run(ClientContext &context, std::shared_ptr<const DistributedPlan> plan,
-                                           std::vector<string> workers, RunOptions options,
-                                           std::chrono::milliseconds timeout) {
+										   std::vector<string> workers, RunOptions options,
+										   std::chrono::milliseconds timeout) {
 	auto id = UUID::ToString(UUID::GenerateRandomUUID());
-	auto run = std::make_shared<QueryRun>(node_, *context.db, std::move(plan), id, std::move(workers), options);
+	auto run = std::make_shared<QueryRun>(node_, *context.db, std::move(plan), id, std::move(workers), options,
+										  [this, id]() { Forget(id); });
 	auto deadline = timeout.count() == 0 ? std::chrono::steady_clock::time_point::max()
-	                                     : std::chrono::steady_clock::now() + timeout;
+										 : std::chrono::steady_clock::now() + timeout;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		std::erase_if(runs_, [](auto &entry) { return entry.second.expired(); });
 		runs_[id] = run;
-		watched_[id] = Watched {&context, run, deadline};
+		watched_[id] = Watched{&context, run, deadline};
 	}
 	changed_.notify_all();
 	try {
 		run->Start();
 	} catch (...) {
-		Forget(*run);
+		run->Finish();
 		throw;
 	}
 	return run;
 }
 
-void Coordinator::Forget(QueryRun &run) {
-	std::lock_guard<std::mutex> guard(mutex_);
-	watched_.erase(run.Id());
+void Coordinator::Forget(const string &query) {
+	Watched ended;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		auto entry = watched_.find(query);
+		if (entry != watched_.end()) {
+			// Destroyed without the lock: it may be the last that holds the run.
+			ended = std::move(entry->second);
+			watched_.erase(entry);
+		}
+	}
 }
 
 void Coordinator::Watch() {
@@ -85,7 +94,7 @@ void Coordinator::Watch() {
 				ending.emplace_back(watched.run, ErrorData(ExceptionType::INTERRUPT, "Interrupted!"));
 			} else if (now >= watched.deadline) {
 				ending.emplace_back(watched.run, ErrorData(ExceptionType::INTERRUPT,
-				                                           "the query took longer than skein_query_timeout allows"));
+														   "the query took longer than skein_query_timeout allows"));
 			}
 		}
 		guard.unlock();

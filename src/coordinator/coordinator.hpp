@@ -15,12 +15,11 @@ public:
 	~Coordinator() override;
 
 	//! Starts an execution for the query that runs in `context`; the caller ends it with QueryRun::Finish() while the
-	//! context is alive. `timeout` 0: no limit. Throws when an address is malformed.
+	//! context is alive, which is not looked at any more then. `timeout` 0: no limit. Throws when an address is
+	//! malformed; nothing of the query runs then.
 	std::shared_ptr<QueryRun> Run(duckdb::ClientContext &context, std::shared_ptr<const DistributedPlan> plan,
-	                              std::vector<std::string> workers, RunOptions options,
-	                              std::chrono::milliseconds timeout);
-	//! The query of `run` is over: `context` is not looked at any more.
-	void Forget(QueryRun &run);
+								  std::vector<std::string> workers, RunOptions options,
+								  std::chrono::milliseconds timeout);
 	//! Fails what still runs and closes all links. Idempotent.
 	void Stop();
 
@@ -35,6 +34,8 @@ private:
 	};
 
 	std::shared_ptr<QueryRun> Find(const std::string &query);
+	//! A query is over.
+	void Forget(const std::string &query);
 	//! Ends the queries whose session was interrupted or whose time is up. DuckDB tells nobody of an interrupt while a
 	//! query waits for its inputs, so the flag is looked at as often as DuckDB's own wait looks for work.
 	void Watch();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char *DNS_PREFIX = "dns:///";
 
-//! Splits `host:port` and checks both.
+//! Splits `host:port` and checks both; the port comes back as a plain number, so that equal addresses are equal texts.
 std::pair<string, string> SplitAddress(const string &address) {
 	auto colon = address.rfind(':');
 	if (colon == string::npos || colon == 0 || colon + 1 == address.size()) {
@@ -24,15 +24,15 @@ std::pair<string, string> SplitAddress(const string &address) {
 	}
 	auto port = address.substr(colon + 1);
 	if (port.find_first_not_of("0123456789") != string::npos || port.size() > 5 || std::stoul(port) == 0 ||
-	    std::stoul(port) > 65535) {
+		std::stoul(port) > 65535) {
 		throw InvalidInputException("'%s' is not the address of a worker: '%s' is not a port", address, port);
 	}
-	return {address.substr(0, colon), port};
+	return {address.substr(0, colon), std::to_string(std::stoul(port))};
 }
 
 std::vector<string> LookUp(const string &name) {
 	auto parts = SplitAddress(name);
-	addrinfo hints {};
+	addrinfo hints{};
 	hints.ai_family = AF_UNSPEC;
 	hints.ai_socktype = SOCK_STREAM;
 	addrinfo *found = nullptr;
@@ -66,7 +66,8 @@ std::vector<string> ResolveWorkers(const string &cluster) {
 	std::vector<string> result;
 	for (auto &part : StringUtil::Split(cluster, ',')) {
 		StringUtil::Trim(part);
-		SplitAddress(part);
+		auto address = SplitAddress(part);
+		part = address.first + ":" + address.second;
 		if (std::find(result.begin(), result.end(), part) == result.end()) {
 			result.push_back(part);
 		}

@@ -5,9 +5,9 @@ namespace skein {
 using namespace duckdb;
 
 ChannelSender::ChannelSender(std::shared_ptr<OutputBuffer> output, idx_t partition, size_t credit_bytes,
-                             ChannelTarget target)
-    : output_(std::move(output)), partition_(partition), target_(std::move(target)),
-      credit_(static_cast<int64_t>(credit_bytes)) {
+							 ChannelTarget target)
+	: output_(std::move(output)), partition_(partition), target_(std::move(target)),
+	  credit_(static_cast<int64_t>(credit_bytes)) {
 }
 
 void ChannelSender::Start() {
@@ -65,7 +65,7 @@ bool ChannelSender::Step() {
 	auto read = output_->Read(partition_, has_credit);
 	if (read.failed) {
 		Stop();
-		target_.on_error(read.error);
+		target_.on_error(read.error, true);
 		return false;
 	}
 	if (read.closed) {
@@ -91,7 +91,7 @@ bool ChannelSender::Step() {
 	} catch (std::exception &ex) {
 		// The page could not be brought back into memory; the reader must not take what it has for the whole.
 		Stop();
-		target_.on_error(ErrorData(ex));
+		target_.on_error(ErrorData(ex), false);
 		return false;
 	}
 	return true;

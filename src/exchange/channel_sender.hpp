@@ -13,7 +13,8 @@ namespace skein {
 struct ChannelTarget {
 	std::function<void(SharedBytes page)> on_page;
 	std::function<void()> on_end;
-	std::function<void(const duckdb::ErrorData &)> on_error;
+	//! `consequence`: the task that wrote the output reports the error itself.
+	std::function<void(const duckdb::ErrorData &, bool consequence)> on_error;
 	//! The partition was closed; nobody is told.
 	std::function<void()> on_closed;
 };
@@ -22,12 +23,12 @@ struct ChannelTarget {
 //!
 //! Owned by ExchangeService; kept alive by the output's callback. Thread-safe; no thread waits: whoever makes progress
 //! possible (a writer, a credit) moves what can be moved.
-//! Invariants: a page is sent only while credit is left (the last one may overdraw it); exactly one of end, error and closed is
-//! the last call, unless Stop() came before.
+//! Invariants: a page is sent only while credit is left (the last one may overdraw it); exactly one of end, error and
+//! closed is the last call, unless Stop() came before.
 class ChannelSender : public std::enable_shared_from_this<ChannelSender> {
 public:
 	ChannelSender(std::shared_ptr<OutputBuffer> output, duckdb::idx_t partition, size_t credit_bytes,
-	              ChannelTarget target);
+				  ChannelTarget target);
 	//! Begins to send; registers as the reader of the partition.
 	void Start();
 	void AddCredit(size_t bytes);

@@ -7,7 +7,7 @@ namespace skein {
 using namespace duckdb;
 
 ExchangeInput::ExchangeInput(ExchangeService &service, std::vector<Producer> producers, size_t credit_bytes)
-    : service_(service), producers_(std::move(producers)), credit_bytes_(credit_bytes), channels_(producers_.size()) {
+	: service_(service), producers_(std::move(producers)), credit_bytes_(credit_bytes), channels_(producers_.size()) {
 }
 
 void ExchangeInput::Open() {
@@ -128,7 +128,7 @@ void ExchangeInput::Close() {
 		closed_ = true;
 		was_open = opened_;
 		for (size_t i = 0; i < channels_.size(); i++) {
-			ended[i] = channels_[i].ended;
+			ended[i] = channels_[i].ended || failed_;
 			channels_[i].pages.clear();
 		}
 	}

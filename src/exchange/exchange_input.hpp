@@ -55,7 +55,8 @@ public:
 	//! Called whenever something arrives, ends or fails. Replaces an earlier waker, which is not running any more when
 	//! this returns.
 	void SetWaker(std::function<void()> waker);
-	//! Wants nothing more: tells every producer that has not ended. Idempotent; also right if Open() was never called.
+	//! Wants nothing more: tells every producer that has not ended, unless the input has failed, as then the whole
+	//! query ends. Idempotent; also right if Open() was never called. Does not throw.
 	void Close();
 	//! Ends the input with an error, which wakes its reader.
 	void Fail(const duckdb::ErrorData &error, bool consequence);

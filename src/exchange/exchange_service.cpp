@@ -7,8 +7,25 @@ namespace skein {
 
 using namespace duckdb;
 
-ExchangeService::ExchangeService(std::string own_address, LinkTo link_to)
-    : own_address_(std::move(own_address)), link_to_(std::move(link_to)) {
+namespace {
+
+//! Messages of a query overtake its end by less than the queries that end meanwhile.
+constexpr size_t REMEMBERED_DROPS = 1024;
+
+ErrorData LostWorker(const std::string &address, const std::string &reason, bool had_answered) {
+	auto why = reason.empty() ? string("it closed the connection") : reason;
+	return ErrorData(ExceptionType::IO,
+					 (had_answered ? "lost worker " : "cannot reach worker ") + address + ": " + why);
+}
+
+} // namespace
+
+ExchangeService::ExchangeService(std::string own_address, LinkTo link_to, IsOpen is_open)
+	: own_address_(std::move(own_address)), link_to_(std::move(link_to)), is_open_(std::move(is_open)) {
+}
+
+bool ExchangeService::WasDroppedLocked(const std::string &query) const {
+	return dropped_.find(query) != dropped_.end();
 }
 
 void ExchangeService::AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer) {
@@ -16,7 +33,7 @@ void ExchangeService::AddOutput(const TaskKey &task, uint32_t output, std::share
 	std::vector<idx_t> discarded;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		OutputName name {task, output};
+		OutputName name{task, output};
 		outputs_[name] = buffer;
 		auto waiting = waiting_.find(name);
 		if (waiting != waiting_.end()) {
@@ -49,6 +66,13 @@ void ExchangeService::DropQuery(const std::string &query) {
 				++it;
 			}
 		}
+		if (dropped_.insert(query).second) {
+			dropped_order_.push_back(query);
+		}
+		if (dropped_order_.size() > REMEMBERED_DROPS) {
+			dropped_.erase(dropped_order_.front());
+			dropped_order_.pop_front();
+		}
 		std::erase_if(waiting_, [&](auto &entry) { return entry.first.task.query == query; });
 		std::erase_if(discarded_early_, [&](auto &entry) { return entry.first.task.query == query; });
 	}
@@ -79,10 +103,10 @@ ChannelTarget ExchangeService::LinkTarget(const Request &request) {
 		SendMessage(*link, message);
 		RemoveSender(key);
 	};
-	target.on_error = [this, link, key](const ErrorData &error) {
+	target.on_error = [this, link, key](const ErrorData &error, bool consequence) {
 		wire::Message message;
 		message.mutable_channel_error()->set_channel(key.second);
-		EncodeError(error, true, *message.mutable_channel_error()->mutable_error());
+		EncodeError(error, consequence, *message.mutable_channel_error()->mutable_error());
 		SendMessage(*link, message);
 		RemoveSender(key);
 	};
@@ -106,12 +130,12 @@ ChannelTarget ExchangeService::LocalTarget(uint64_t channel) {
 			input->OnEnd(index);
 		}
 	};
-	target.on_error = [this, channel](const ErrorData &error) {
+	target.on_error = [this, channel](const ErrorData &error, bool consequence) {
 		size_t index;
 		auto input = FindInput(channel, index, true);
 		RemoveSender({nullptr, channel});
 		if (input) {
-			input->Fail(error, true);
+			input->Fail(error, consequence);
 		}
 	};
 	target.on_closed = [this, channel]() { RemoveSender({nullptr, channel}); };
@@ -120,8 +144,7 @@ ChannelTarget ExchangeService::LocalTarget(uint64_t channel) {
 
 void ExchangeService::Serve(const std::shared_ptr<OutputBuffer> &buffer, const Request &request) {
 	auto target = request.link ? LinkTarget(request) : LocalTarget(request.key.second);
-	auto sender =
-	    std::make_shared<ChannelSender>(buffer, request.partition, request.credit_bytes, std::move(target));
+	auto sender = std::make_shared<ChannelSender>(buffer, request.partition, request.credit_bytes, std::move(target));
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		senders_[request.key] = sender;
@@ -152,10 +175,12 @@ void ExchangeService::HandleSubscribe(const PartitionKey &partition, Request req
 	std::shared_ptr<OutputBuffer> buffer;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		OutputName name {partition.task, partition.output};
+		OutputName name{partition.task, partition.output};
 		auto entry = outputs_.find(name);
 		if (entry == outputs_.end()) {
-			waiting_[name].push_back(std::move(request));
+			if (!WasDroppedLocked(name.task.query)) {
+				waiting_[name].push_back(std::move(request));
+			}
 			return;
 		}
 		buffer = entry->second;
@@ -167,10 +192,12 @@ void ExchangeService::HandleDiscard(const PartitionKey &partition) {
 	std::shared_ptr<OutputBuffer> buffer;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		OutputName name {partition.task, partition.output};
+		OutputName name{partition.task, partition.output};
 		auto entry = outputs_.find(name);
 		if (entry == outputs_.end()) {
-			discarded_early_[name].push_back(partition.partition);
+			if (!WasDroppedLocked(name.task.query)) {
+				discarded_early_[name].push_back(partition.partition);
+			}
 			return;
 		}
 		buffer = entry->second;
@@ -179,18 +206,18 @@ void ExchangeService::HandleDiscard(const PartitionKey &partition) {
 }
 
 void ExchangeService::Subscribe(const Producer &producer, uint64_t channel, std::shared_ptr<ExchangeInput> input,
-                                size_t index, size_t credit_bytes) {
+								size_t index, size_t credit_bytes) {
 	std::shared_ptr<Link> link;
 	if (producer.address != own_address_) {
 		link = link_to_(producer.address);
 	}
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		subscriptions_[channel] = Subscription {input, index, link.get(), producer.address, 0};
+		subscriptions_[channel] = Subscription{input, index, link.get(), producer.address, 0};
 	}
 	if (!link) {
 		HandleSubscribe(producer.partition,
-		                Request {{nullptr, channel}, nullptr, producer.partition.partition, credit_bytes});
+						Request{{nullptr, channel}, nullptr, producer.partition.partition, credit_bytes});
 		return;
 	}
 	wire::Message message;
@@ -199,6 +226,12 @@ void ExchangeService::Subscribe(const Producer &producer, uint64_t channel, std:
 	subscribe.set_credit_bytes(credit_bytes);
 	EncodePartition(producer.partition, *subscribe.mutable_output());
 	SendMessage(*link, message);
+	if (!is_open_(producer.address, *link)) {
+		// It closed before the subscription was there to be failed.
+		if (auto reader = FindInput(channel, index, true)) {
+			reader->Fail(LostWorker(producer.address, "", false), false);
+		}
+	}
 }
 
 void ExchangeService::GiveCredit(const Producer &producer, uint64_t channel, size_t bytes) {
@@ -233,7 +266,11 @@ void ExchangeService::Discard(const Producer &producer) {
 	}
 	wire::Message message;
 	EncodePartition(producer.partition, *message.mutable_discard()->mutable_output());
-	SendMessage(*link_to_(producer.address), message);
+	try {
+		SendMessage(*link_to_(producer.address), message);
+	} catch (std::exception &) {
+		// The address is malformed or this node is stopping: there is no producer that could be told.
+	}
 }
 
 bool ExchangeService::OnMessage(Link &link, const wire::Message &message, SharedBytes body) {
@@ -253,7 +290,8 @@ bool ExchangeService::OnMessage(Link &link, const wire::Message &message, Shared
 			input = entry->second.input.lock();
 		}
 		if (input && gap) {
-			input->Fail(ErrorData(ExceptionType::IO, "a page from " + link.PeerAddress() + " was lost on the way"), false);
+			input->Fail(ErrorData(ExceptionType::IO, "a page from " + link.PeerAddress() + " was lost on the way"),
+						false);
 		} else if (input) {
 			input->OnPage(index, std::move(body));
 		}
@@ -272,10 +310,10 @@ bool ExchangeService::OnMessage(Link &link, const wire::Message &message, Shared
 	case wire::Message::kSubscribe: {
 		auto &subscribe = message.subscribe();
 		auto partition = DecodePartition(subscribe.output());
-		HandleSubscribe(partition, Request {{&link, subscribe.channel()},
-		                                    link.shared_from_this(),
-		                                    partition.partition,
-		                                    subscribe.credit_bytes()});
+		HandleSubscribe(partition, Request{{&link, subscribe.channel()},
+										   link.shared_from_this(),
+										   partition.partition,
+										   subscribe.credit_bytes()});
 		return true;
 	}
 	case wire::Message::kCredit: {
@@ -299,7 +337,7 @@ bool ExchangeService::OnMessage(Link &link, const wire::Message &message, Shared
 	}
 }
 
-void ExchangeService::OnLinkClosed(Link &link, const std::string &reason) {
+void ExchangeService::OnLinkClosed(Link &link, const std::string &reason, bool had_answered) {
 	std::vector<std::shared_ptr<ChannelSender>> stopped;
 	std::vector<std::pair<std::shared_ptr<ExchangeInput>, std::string>> failed;
 	{
@@ -315,6 +353,7 @@ void ExchangeService::OnLinkClosed(Link &link, const std::string &reason) {
 		for (auto &entry : waiting_) {
 			std::erase_if(entry.second, [&](const Request &request) { return request.link.get() == &link; });
 		}
+		std::erase_if(waiting_, [](auto &entry) { return entry.second.empty(); });
 		for (auto it = subscriptions_.begin(); it != subscriptions_.end();) {
 			if (it->second.link == &link) {
 				if (auto input = it->second.input.lock()) {
@@ -330,14 +369,13 @@ void ExchangeService::OnLinkClosed(Link &link, const std::string &reason) {
 		sender->Stop();
 	}
 	for (auto &entry : failed) {
-		auto why = reason.empty() ? string("it closed the connection") : reason;
-		entry.first->Fail(ErrorData(ExceptionType::IO, "lost worker " + entry.second + ": " + why), false);
+		entry.first->Fail(LostWorker(entry.second, reason, had_answered), false);
 	}
 }
 
 ExchangeService::Census ExchangeService::Count() {
 	std::lock_guard<std::mutex> guard(mutex_);
-	size_t waiting = 0;
+	auto waiting = discarded_early_.size();
 	for (auto &entry : waiting_) {
 		waiting += entry.second.size();
 	}

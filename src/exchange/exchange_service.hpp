@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 namespace skein {
 
@@ -24,12 +25,16 @@ public:
 	//! How to reach a node: a link that may still be opening. Throws when the address is malformed.
 	using LinkTo = std::function<std::shared_ptr<Link>(const std::string &address)>;
 
+	//! Whether LinkTo of that address returned this link and its end has not been told to OnLinkClosed() yet.
+	using IsOpen = std::function<bool(const std::string &address, const Link &link)>;
+
 	//! `own_address` is the name by which producers on this node are addressed.
-	ExchangeService(std::string own_address, LinkTo link_to);
+	ExchangeService(std::string own_address, LinkTo link_to, IsOpen is_open);
 
 	//! Makes an output readable, all its partitions. `task` is of this node.
 	void AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer);
-	//! Forgets all outputs of a query and aborts what is still read of them.
+	//! Forgets all outputs of a query and aborts what is still read of them. What is asked of the query later is
+	//! ignored.
 	void DropQuery(const std::string &query);
 
 	// Called by ExchangeInput.
@@ -37,18 +42,20 @@ public:
 		return ++last_channel_;
 	}
 	void Subscribe(const Producer &producer, uint64_t channel, std::shared_ptr<ExchangeInput> input, size_t index,
-	               size_t credit_bytes);
+				   size_t credit_bytes);
 	void GiveCredit(const Producer &producer, uint64_t channel, size_t bytes);
 	void Unsubscribe(uint64_t channel);
 	void Discard(const Producer &producer);
 
 	//! Handles a message if it is one of the exchange; false otherwise.
 	bool OnMessage(Link &link, const wire::Message &message, SharedBytes body);
-	void OnLinkClosed(Link &link, const std::string &reason);
+	//! `had_answered`: something had come from the peer.
+	void OnLinkClosed(Link &link, const std::string &reason, bool had_answered);
 
-	//! Outputs, senders and subscriptions that exist now: all 0 when no query runs.
+	//! What exists now: all 0 when no query runs.
 	struct Census {
 		size_t outputs;
+		//! Requests for outputs that do not exist yet, and outputs given up before they exist.
 		size_t waiting;
 		size_t senders;
 		size_t subscriptions;
@@ -77,6 +84,8 @@ private:
 		uint64_t next_sequence = 0;
 	};
 
+	//! Whether messages of the query may still be on their way although it was dropped.
+	bool WasDroppedLocked(const std::string &query) const;
 	void Serve(const std::shared_ptr<OutputBuffer> &buffer, const Request &request);
 	ChannelTarget LinkTarget(const Request &request);
 	ChannelTarget LocalTarget(uint64_t channel);
@@ -88,7 +97,8 @@ private:
 
 	const std::string own_address_;
 	const LinkTo link_to_;
-	std::atomic<uint64_t> last_channel_ {0};
+	const IsOpen is_open_;
+	std::atomic<uint64_t> last_channel_{0};
 
 	std::mutex mutex_;
 	std::map<OutputName, std::shared_ptr<OutputBuffer>> outputs_;
@@ -96,6 +106,9 @@ private:
 	std::map<OutputName, std::vector<duckdb::idx_t>> discarded_early_;
 	std::map<SenderKey, std::shared_ptr<ChannelSender>> senders_;
 	std::map<uint64_t, Subscription> subscriptions_;
+	//! The last queries that were dropped, oldest first in `dropped_order_`.
+	std::set<std::string> dropped_;
+	std::deque<std::string> dropped_order_;
 };
 
 } // namespace skein

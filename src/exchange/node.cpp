@@ -20,14 +20,16 @@ wire::Message MakeHello() {
 
 string DescribeVersion(const wire::Hello &hello) {
 	return "Skein " + hello.skein_version() + " (protocol " + std::to_string(hello.protocol()) + ") with DuckDB " +
-	       hello.engine_version();
+		   hello.engine_version();
 }
 
 } // namespace
 
 Node::Node(Transport &transport, std::string own_address, ControlHandler &control, LinkOptions options)
-    : transport_(transport), control_(control), options_(options),
-      exchange_(std::move(own_address), [this](const std::string &address) { return LinkTo(address); }) {
+	: transport_(transport), control_(control), options_(options),
+	  exchange_(
+		  std::move(own_address), [this](const std::string &address) { return LinkTo(address); },
+		  [this](const std::string &address, const Link &link) { return IsOpen(address, link); }) {
 }
 
 Node::~Node() {
@@ -65,6 +67,16 @@ std::shared_ptr<Link> Node::LinkTo(const std::string &address) {
 	return link;
 }
 
+bool Node::IsOpen(const std::string &address, const Link &link) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	auto dialled = dialled_.find(address);
+	if (dialled != dialled_.end()) {
+		return dialled->second.get() == &link;
+	}
+	auto alias = aliases_.find(address);
+	return alias != aliases_.end() && alias->second.get() == &link;
+}
+
 void Node::AddAlias(const std::string &name, std::shared_ptr<Link> link) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	aliases_[name] = std::move(link);
@@ -83,6 +95,8 @@ std::string Node::Listen(const std::string &address) {
 void Node::Stop() {
 	std::vector<std::shared_ptr<Link>> links;
 	{
+		// Whoever dials now ends that first: afterwards no link is added.
+		std::lock_guard<std::mutex> dial_guard(dial_mutex_);
 		std::lock_guard<std::mutex> guard(mutex_);
 		stopped_ = true;
 		for (auto &entry : dialled_) {
@@ -97,7 +111,7 @@ void Node::Stop() {
 		listener_->Stop();
 	}
 	std::unique_lock<std::mutex> guard(mutex_);
-	all_closed_.wait(guard, [&]() { return dialled_.empty(); });
+	all_closed_.wait(guard, [&]() { return dialled_.empty() && closing_ == 0; });
 }
 
 void Node::Greet(Link &link, const wire::Message &message) {
@@ -111,7 +125,7 @@ void Node::Greet(Link &link, const wire::Message &message) {
 	}
 	wire::Message refusal;
 	refusal.mutable_refusal()->set_message("versions differ: " + DescribeVersion(own.hello()) + " there, " +
-	                                       DescribeVersion(theirs) + " here; use the same version everywhere");
+										   DescribeVersion(theirs) + " here; use the same version everywhere");
 	SendMessage(link, refusal);
 	link.Close();
 }
@@ -149,6 +163,7 @@ void Node::OnClosed(Link &link, const std::string &reason) {
 	bool had_answered;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
+		closing_++;
 		had_answered = answered_.erase(&link) > 0;
 		auto refusal = refusals_.find(&link);
 		if (refusal != refusals_.end()) {
@@ -163,9 +178,11 @@ void Node::OnClosed(Link &link, const std::string &reason) {
 			closed_while_dialling_ = true;
 		}
 	}
-	exchange_.OnLinkClosed(link, why);
+	// The query first: it knows best what the loss means, and its error is the one that is reported.
 	control_.OnLinkLost(link, why, had_answered);
+	exchange_.OnLinkClosed(link, why, had_answered);
 	std::lock_guard<std::mutex> guard(mutex_);
+	closing_--;
 	all_closed_.notify_all();
 }
 

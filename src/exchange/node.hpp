@@ -38,6 +38,8 @@ public:
 	//! Makes `name` an address of the peer behind `link`, for LinkTo(), until RemoveAlias().
 	void AddAlias(const std::string &name, std::shared_ptr<Link> link);
 	void RemoveAlias(const std::string &name);
+	//! Whether LinkTo(address) gives this link, or would again.
+	bool IsOpen(const std::string &address, const Link &link);
 	//! Accepts links at `address`; returns the address really bound.
 	std::string Listen(const std::string &address);
 	//! Closes all links and returns when the last has closed. Idempotent.
@@ -64,6 +66,8 @@ private:
 	std::map<Link *, std::string> refusals_;
 	//! Links on which something has come.
 	std::set<Link *> answered_;
+	//! Calls of OnClosed() for links that have left dialled_.
+	size_t closing_ = 0;
 	bool stopped_ = false;
 	std::unique_ptr<Listener> listener_;
 	ExchangeService exchange_;

@@ -18,12 +18,19 @@ string CoordinatorName(const string &query) {
 	return string(COORDINATOR_ADDRESS) + "/" + query;
 }
 
+//! Nothing of a query is left here. Unasked: it will not be run here to its end.
+void SendQueryEnded(Link &link, const string &query) {
+	wire::Message message;
+	message.mutable_query_ended()->set_query(query);
+	SendMessage(link, message);
+}
+
 } // namespace
 
 WorkerService::WorkerService(DatabaseInstance &db, TaskWatcher &watcher, Transport &transport, std::string own_address,
-                             LinkOptions options)
-    : db_(db), watcher_(watcher), own_address_(own_address),
-      token_(TaskScheduler::GetScheduler(db).CreateProducer()), node_(transport, own_address, *this, options) {
+							 LinkOptions options)
+	: db_(db), watcher_(watcher), own_address_(own_address), token_(TaskScheduler::GetScheduler(db).CreateProducer()),
+	  node_(transport, own_address, *this, options) {
 }
 
 WorkerService::~WorkerService() {
@@ -41,6 +48,8 @@ void WorkerService::Stop(std::chrono::milliseconds grace) {
 		}
 	}
 	for (auto &query : left) {
+		// Before the errors that this will cause.
+		SendQueryEnded(*query->link, query->id);
 		EndQuery(query);
 	}
 	{
@@ -66,7 +75,11 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 		}
 		if (query) {
 			EndQuery(query);
+			return;
 		}
+		// Of a query whose start never came here, others may still have asked for outputs.
+		node_.Exchange().DropQuery(message.end_query().query());
+		SendQueryEnded(*link, message.end_query().query());
 	}
 }
 
@@ -92,11 +105,7 @@ void WorkerService::StartTasks(const std::shared_ptr<Link> &link, const wire::St
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		if (stopping_) {
-			wire::Message message;
-			auto &ended = *message.mutable_task_ended();
-			ended.set_query(start.query());
-			EncodeError(ErrorData(ExceptionType::IO, "the worker is being stopped"), false, *ended.mutable_error());
-			SendMessage(*link, message);
+			SendQueryEnded(*link, start.query());
 			return;
 		}
 		queries_[query->id] = query;
@@ -122,9 +131,9 @@ void WorkerService::StartTasks(const std::shared_ptr<Link> &link, const wire::St
 }
 
 std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query> &query, const wire::StartTasks &start,
-                                                    const wire::Task &task, const std::string &own_name) {
+													const wire::Task &task, const std::string &own_name) {
 	TaskSpec spec;
-	spec.key = TaskKey {query->id, task.stage(), task.task(), task.attempt()};
+	spec.key = TaskKey{query->id, task.stage(), task.task(), task.attempt()};
 	spec.plan = task.plan();
 	for (auto &setting : start.settings()) {
 		spec.settings.emplace_back(setting.name(), setting.value());
@@ -146,21 +155,20 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 			} else if (address == COORDINATOR_ADDRESS) {
 				address = CoordinatorName(query->id);
 			}
-			TaskKey producer {query->id, source.stage(), static_cast<uint32_t>(i), 0};
+			TaskKey producer{query->id, source.stage(), static_cast<uint32_t>(i), 0};
 			producers.push_back({address, {producer, source.output(), task.task()}});
 		}
-		channels->inputs.push_back(std::make_shared<ExchangeInput>(node_.Exchange(), std::move(producers),
-		                                                           CREDIT_PAGES * start.page_bytes()));
+		channels->inputs.push_back(
+			std::make_shared<ExchangeInput>(node_.Exchange(), std::move(producers), CREDIT_PAGES * start.page_bytes()));
 	}
 	auto key = spec.key;
-	return std::make_shared<WorkerTask>(db_, watcher_, std::move(spec), channels,
-	                                    [this, query, key, channels](const TaskResult &result) {
-		                                    OnTaskEnd(query, key, *channels, result);
-	                                    });
+	return std::make_shared<WorkerTask>(
+		db_, watcher_, std::move(spec), channels,
+		[this, query, key, channels](const TaskResult &result) { OnTaskEnd(query, key, *channels, result); });
 }
 
 void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey &key, const TaskChannels &channels,
-                              const TaskResult &result) {
+							  const TaskResult &result) {
 	wire::Message message;
 	auto &ended = *message.mutable_task_ended();
 	ended.set_query(key.query);
@@ -210,9 +218,7 @@ void WorkerService::EndQuery(const std::shared_ptr<Query> &query) {
 void WorkerService::Forget(const std::shared_ptr<Query> &query) {
 	node_.Exchange().DropQuery(query->id);
 	node_.RemoveAlias(CoordinatorName(query->id));
-	wire::Message message;
-	message.mutable_query_ended()->set_query(query->id);
-	SendMessage(*query->link, message);
+	SendQueryEnded(*query->link, query->id);
 	std::lock_guard<std::mutex> guard(mutex_);
 	// The tasks hold the query through their callbacks: this breaks the circle.
 	query->tasks.clear();

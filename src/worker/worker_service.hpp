@@ -18,7 +18,7 @@ class WorkerService final : public ControlHandler {
 public:
 	//! `own_address` names the node among those that share its transport's addresses.
 	WorkerService(duckdb::DatabaseInstance &db, TaskWatcher &watcher, Transport &transport, std::string own_address,
-	              LinkOptions options);
+				  LinkOptions options);
 	~WorkerService() override;
 
 	Node &GetNode() {
@@ -42,9 +42,9 @@ private:
 	void StartTasks(const std::shared_ptr<Link> &link, const wire::StartTasks &start);
 	//! Builds a task with its outputs and inputs; the outputs can be read from then on.
 	std::shared_ptr<WorkerTask> MakeTask(const std::shared_ptr<Query> &query, const wire::StartTasks &start,
-	                                     const wire::Task &task, const std::string &own_name);
+										 const wire::Task &task, const std::string &own_name);
 	void OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey &key, const TaskChannels &channels,
-	               const TaskResult &result);
+				   const TaskResult &result);
 	//! Cancels what runs of a query; its state goes when the last task has ended.
 	void EndQuery(const std::shared_ptr<Query> &query);
 	void Forget(const std::shared_ptr<Query> &query);

@@ -52,9 +52,9 @@ private:
 };
 
 WorkerTask::WorkerTask(DatabaseInstance &db, TaskWatcher &watcher, TaskSpec spec,
-                       duckdb::shared_ptr<TaskChannels> channels, OnEnd on_end)
-    : db_(db), watcher_(watcher), spec_(std::move(spec)), channels_(std::move(channels)), on_end_(std::move(on_end)),
-      started_at_(std::chrono::steady_clock::now()) {
+					   duckdb::shared_ptr<TaskChannels> channels, OnEnd on_end)
+	: db_(db), watcher_(watcher), spec_(std::move(spec)), channels_(std::move(channels)), on_end_(std::move(on_end)),
+	  started_at_(std::chrono::steady_clock::now()) {
 }
 
 WorkerTask::~WorkerTask() {
@@ -92,10 +92,10 @@ void WorkerTask::Prepare() {
 			continue;
 		}
 		auto result = connection_->Query("SET SESSION " + KeywordHelper::WriteQuoted(setting.first, '"') + " = " +
-		                                 KeywordHelper::WriteQuoted(setting.second, '\''));
+										 KeywordHelper::WriteQuoted(setting.second, '\''));
 		if (result->HasError()) {
 			throw InvalidInputException("the session's setting %s = %s cannot be made here: %s", setting.first,
-			                            setting.second, result->GetErrorObject().RawMessage());
+										setting.second, result->GetErrorObject().RawMessage());
 		}
 	}
 	context.registered_state->Insert(TaskChannels::KEY, channels_);
@@ -108,7 +108,7 @@ void WorkerTask::Prepare() {
 	RestoreRunTimeHelp(*binder, context, plan);
 	plan->ResolveOperatorTypes();
 	pending_ = context.PendingQuery(make_uniq<LogicalPlanStatement>(std::move(plan)),
-	                                QueryParameters(QueryResultOutputType::FORCE_MATERIALIZED));
+									QueryParameters(QueryResultOutputType::FORCE_MATERIALIZED));
 	if (pending_->HasError()) {
 		pending_->GetErrorObject().Throw();
 	}
@@ -157,6 +157,10 @@ void WorkerTask::End(TaskResult result) {
 	pending_.reset();
 	connection_.reset();
 	for (auto &input : channels_->inputs) {
+		if (result.failed) {
+			// Whoever produces for it is ended by the coordinator and need not be told.
+			input->Fail(result.error, result.consequence);
+		}
 		input->Close();
 	}
 	if (result.failed) {

@@ -33,7 +33,7 @@ struct TaskResult {
 	//! The failure follows from another task's or from a cancellation.
 	bool consequence = false;
 	duckdb::ErrorData error;
-	std::chrono::microseconds wall {0};
+	std::chrono::microseconds wall{0};
 };
 
 //! Runs one task in a connection of its own, on DuckDB's threads only.
@@ -47,7 +47,7 @@ public:
 	using OnEnd = std::function<void(const TaskResult &)>;
 
 	WorkerTask(duckdb::DatabaseInstance &db, TaskWatcher &watcher, TaskSpec spec,
-	           duckdb::shared_ptr<TaskChannels> channels, OnEnd on_end);
+			   duckdb::shared_ptr<TaskChannels> channels, OnEnd on_end);
 	~WorkerTask();
 
 	void Launch(duckdb::ProducerToken &token);
@@ -73,11 +73,11 @@ private:
 	OnEnd on_end_;
 	std::chrono::steady_clock::time_point started_at_;
 
-	std::atomic<bool> cancelled_ {false};
+	std::atomic<bool> cancelled_{false};
 	//! A pipeline is unwinding: its error will be there at once.
-	std::atomic<bool> error_expected_ {false};
+	std::atomic<bool> error_expected_{false};
 	//! Written by Start() before it signals the watcher; from then on used by the watcher's thread only.
-	std::atomic<bool> started_ {false};
+	std::atomic<bool> started_{false};
 	duckdb::ErrorData start_error_;
 	bool ended_ = false;
 	duckdb::unique_ptr<duckdb::Connection> connection_;
