@@ -20,19 +20,31 @@ std::string OneLine(std::string text) {
 	return text;
 }
 
+//! What gRPC says, and what that means here.
+struct Meaning {
+	const char *said;
+	const char *meaning;
+};
+
+constexpr Meaning MEANINGS[] = {
+	{"http1.x", "an HTTP/1 server is there, but no Skein worker"},
+	{"DNS resolution failed", "the host name cannot be resolved"},
+	{"Connection refused", "connection refused"},
+	{"keepalive watchdog timeout", "it does not answer any more"},
+	{"Connection timed out", "it does not answer any more"},
+	{"Socket closed", "it closed the connection, or its process ended"},
+	{"Connection reset by peer", "it closed the connection, or its process ended"},
+};
+
 std::string Explain(const grpc::Status &status) {
-	auto message = OneLine(status.error_message());
 	if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
 		return "a gRPC server is there, but no Skein worker of this version";
 	}
-	if (message.find("http1.x") != std::string::npos) {
-		return "an HTTP/1 server is there, but no Skein worker";
-	}
-	if (message.find("DNS resolution failed") != std::string::npos) {
-		return "the host name cannot be resolved";
-	}
-	if (message.find("Connection refused") != std::string::npos) {
-		return "connection refused";
+	auto message = OneLine(status.error_message());
+	for (auto &entry : MEANINGS) {
+		if (message.find(entry.said) != std::string::npos) {
+			return entry.meaning;
+		}
 	}
 	auto last = message.rfind("last error: ");
 	return last == std::string::npos ? message : message.substr(last + std::string("last error: ").size());
