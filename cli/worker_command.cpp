@@ -46,8 +46,6 @@ void AddWorkerCommand(CLI::App &app, Action &action) {
 		->check(CLI::Range(1, 4096));
 	command->add_option("--memory-limit", options->memory_limit, "Memory for tasks, such as 4GB")->check(MemoryLimit());
 	command->add_option("--temp-directory", options->temp_directory, "Folder for what does not fit into memory");
-	command->add_option("--slots", options->slots, "Tasks that run at the same time; by default no limit")
-		->check(CLI::Range(1, 1000000));
 	command->callback([&action, options] { action = [options] { return RunWorker(*options); }; });
 }
 

@@ -21,8 +21,6 @@ struct WorkerOptions {
 	std::string memory_limit;
 	//! As DuckDB's `temp_directory`; empty: a folder of its own below the system's temporary folder.
 	std::string temp_directory;
-	//! Tasks that may run at the same time; 0: no limit.
-	size_t slots = 0;
 };
 
 //! A process's worker: accepts tasks of any coordinator that reaches its address.

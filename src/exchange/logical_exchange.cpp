@@ -14,8 +14,17 @@ constexpr const char *EXTENSION_NAME = "skein_exchange";
 
 enum class NodeKind : uint8_t { SINK = 0, SOURCE = 1 };
 
+//! DuckDB asks every operator extension before it gives up on a statement that it cannot bind: ours binds none.
+BoundStatement BindNothing(ClientContext &context, Binder &binder, OperatorExtensionInfo *info,
+                           SQLStatement &statement) {
+	return BoundStatement();
+}
+
 class ExchangeOperatorExtension final : public OperatorExtension {
 public:
+	ExchangeOperatorExtension() {
+		Bind = BindNothing;
+	}
 	std::string GetName() override {
 		return EXTENSION_NAME;
 	}

@@ -1,7 +1,6 @@
 #include "extension/optimizer_hook.hpp"
 
 #include "duckdb/planner/operator/logical_get.hpp"
-#include "duckdb/planner/operator/logical_prepare.hpp"
 #include "explain/plan_text.hpp"
 #include "extension/analyze_operator.hpp"
 #include "extension/explain_operator.hpp"
@@ -21,6 +20,9 @@ unique_ptr<LogicalOperator> *FindQuery(unique_ptr<LogicalOperator> &plan, string
 	switch (plan->type) {
 	case LogicalOperatorType::LOGICAL_EXPLAIN:
 		return FindQuery(plan->children[0], reason);
+	case LogicalOperatorType::LOGICAL_PREPARE:
+	case LogicalOperatorType::LOGICAL_EXECUTE:
+		// The plan is below if it is made now, and not kept from when the statement was prepared.
 	case LogicalOperatorType::LOGICAL_INSERT:
 	case LogicalOperatorType::LOGICAL_COPY_TO_FILE:
 	case LogicalOperatorType::LOGICAL_CREATE_TABLE:
@@ -30,8 +32,6 @@ unique_ptr<LogicalOperator> *FindQuery(unique_ptr<LogicalOperator> &plan, string
 	case LogicalOperatorType::LOGICAL_MERGE_INTO:
 		reason = LogicalOperatorToString(plan->type) + " changes rows where they are";
 		return nullptr;
-	case LogicalOperatorType::LOGICAL_PREPARE:
-	case LogicalOperatorType::LOGICAL_EXECUTE:
 	case LogicalOperatorType::LOGICAL_TRANSACTION:
 	case LogicalOperatorType::LOGICAL_PRAGMA:
 	case LogicalOperatorType::LOGICAL_SET:

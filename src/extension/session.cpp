@@ -1,5 +1,8 @@
 #include "extension/session.hpp"
 
+#include "duckdb/execution/physical_plan_generator.hpp"
+#include "duckdb/main/prepared_statement_data.hpp"
+
 namespace skein {
 
 using namespace duckdb;
@@ -31,6 +34,28 @@ std::shared_ptr<QueryRun> Session::RunFor(const std::shared_ptr<const Distribute
 	executions_.push_back({plan, run});
 	last_.run = run;
 	return run;
+}
+
+namespace {
+
+bool ReadsStages(const PhysicalOperator &op) {
+	if (dynamic_cast<const PhysicalExchangeSource *>(&op)) {
+		return true;
+	}
+	for (auto &child : op.children) {
+		if (ReadsStages(child.get())) {
+			return true;
+		}
+	}
+	return false;
+}
+
+} // namespace
+
+RebindQueryInfo Session::OnExecutePrepared(ClientContext &context, PreparedStatementCallbackInfo &info,
+                                           RebindQueryInfo current_rebind) {
+	auto &plan = info.prepared_statement.physical_plan;
+	return plan && ReadsStages(plan->Root()) ? RebindQueryInfo::ATTEMPT_TO_REBIND : current_rebind;
 }
 
 void Session::QueryEnd(ClientContext &context, optional_ptr<ErrorData> error) {

@@ -35,6 +35,10 @@ public:
 	std::shared_ptr<QueryRun> RunFor(const std::shared_ptr<const DistributedPlan> &plan,
 	                                 const std::function<std::shared_ptr<QueryRun>()> &start);
 
+	//! A prepared statement whose plan names row groups of files is planned again: the files may have changed since.
+	duckdb::RebindQueryInfo OnExecutePrepared(duckdb::ClientContext &context,
+	                                          duckdb::PreparedStatementCallbackInfo &info,
+	                                          duckdb::RebindQueryInfo current_rebind) override;
 	void QueryEnd(duckdb::ClientContext &context, duckdb::optional_ptr<duckdb::ErrorData> error) override;
 
 private:

@@ -48,7 +48,7 @@ Cluster SkeinInstance::Resolve(const Settings &settings) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	if (!local_workers_) {
 		auto threads = static_cast<size_t>(TaskScheduler::GetScheduler(db_).NumberOfThreads());
-		// Both instances keep data: each gets half of what the user allows.
+		// On top of what the session's own instance may use.
 		auto limit = BufferManager::GetBufferManager(db_).GetMaxMemory() / 2;
 		local_workers_ = std::make_unique<LocalWorkers>(threads, std::to_string(limit) + "B");
 		local_ = std::make_unique<Coordinator>(local_workers_->GetTransport(), LinkOptions());

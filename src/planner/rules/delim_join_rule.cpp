@@ -69,12 +69,22 @@ public:
 		}
 	}
 
-	//! The columns by which every other input can be partitioned; none if one of them cannot be, or there is no other.
-	const std::set<idx_t> &Columns() const {
-		return columns_;
+	//! The columns by which the largest of the other inputs can be partitioned; none if it cannot be, or there is none.
+	std::set<idx_t> Columns() const {
+		auto largest = std::max_element(others_.begin(), others_.end(), [](const Other &left, const Other &right) {
+			return left.bytes < right.bytes;
+		});
+		return largest == others_.end() ? std::set<idx_t>() : largest->columns;
 	}
-	double OtherBytes() const {
-		return other_bytes_;
+	//! Bytes that move if the other inputs follow `columns` where they can and are broadcast to `tasks` tasks elsewhere.
+	double MovedBytes(const std::set<idx_t> &columns, double tasks) const {
+		double result = 0;
+		for (auto &other : others_) {
+			auto follows = !columns.empty() && std::includes(other.columns.begin(), other.columns.end(),
+			                                                 columns.begin(), columns.end());
+			result += follows ? other.bytes : 2 * tasks * other.bytes;
+		}
+		return result;
 	}
 
 private:
@@ -91,8 +101,8 @@ private:
 		if (left ? !MayBroadcastRight(type) : !MayBroadcastLeft(type)) {
 			return false;
 		}
-		other_bytes_ += placement_.EstimateBytes(*join.children[left ? 1 : 0]);
-		std::set<idx_t> matched;
+		Other other;
+		other.bytes = placement_.EstimateBytes(*join.children[left ? 1 : 0]);
 		auto keys = EquiKeysOf(join);
 		if (MayPartition(type)) {
 			for (auto &key : left ? keys.left : keys.right) {
@@ -101,16 +111,11 @@ private:
 				}
 				auto entry = positions_.find(Name(key.get().Cast<BoundColumnRefExpression>().binding));
 				if (entry != positions_.end()) {
-					matched.insert(entry->second);
+					other.columns.insert(entry->second);
 				}
 			}
 		}
-		if (first_join_) {
-			columns_ = matched;
-		} else {
-			std::erase_if(columns_, [&](idx_t column) { return matched.count(column) == 0; });
-		}
-		first_join_ = false;
+		others_.push_back(std::move(other));
 		return true;
 	}
 
@@ -134,9 +139,12 @@ private:
 	Placement &placement_;
 	//! The position of the duplicate-eliminated column that a column of the path is.
 	std::map<std::pair<idx_t, idx_t>, idx_t> positions_;
-	std::set<idx_t> columns_;
-	bool first_join_ = true;
-	double other_bytes_ = 0;
+	//! An input that is joined with the duplicate-eliminated rows, and the columns of these that its keys equal.
+	struct Other {
+		double bytes = 0;
+		std::set<idx_t> columns;
+	};
+	vector<Other> others_;
 };
 
 //! A correlated subquery: the distinct values of some columns of one side are read by the other side, and both are joined.
@@ -194,8 +202,9 @@ private:
 	static Distribution Partition(Placement &placement, LogicalComparisonJoin &join, unique_ptr<LogicalOperator> &outer,
 	                              Distribution place, const DelimPath &path) {
 		auto &options = placement.Options();
+		auto columns = path.Columns();
 		vector<ColumnBinding> usable;
-		for (auto column : path.Columns()) {
+		for (auto column : columns) {
 			auto &expression = *join.duplicate_eliminated_columns[column];
 			if (expression.GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
 				usable.push_back(expression.Cast<BoundColumnRefExpression>().binding);
@@ -206,13 +215,14 @@ private:
 		    partitioned.kind == DistributionKind::HASH) {
 			return place;
 		}
-		auto broadcast_cost = 2 * static_cast<double>(options.max_tasks) * path.OtherBytes();
-		auto shuffle_cost = placement.EstimateBytes(*outer) + path.OtherBytes();
+		auto tasks = static_cast<double>(options.max_tasks);
+		auto broadcast_cost = path.MovedBytes({}, tasks);
+		auto shuffle_cost = placement.EstimateBytes(*outer) + path.MovedBytes(columns, tasks);
 		if (options.join == JoinStrategy::AUTO && broadcast_cost <= shuffle_cost) {
 			return place;
 		}
 		vector<unique_ptr<Expression>> keys;
-		for (auto column : path.Columns()) {
+		for (auto column : columns) {
 			if (join.duplicate_eliminated_columns[column]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
 				keys.push_back(join.duplicate_eliminated_columns[column]->Copy());
 			}

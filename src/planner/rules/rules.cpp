@@ -21,6 +21,7 @@ vector<unique_ptr<PlacementRule>> PlacementRules() {
 	rules.push_back(MakeUnionRule());
 	rules.push_back(MakeSharedPlanRule());
 	rules.push_back(MakeSharedReadRule());
+	rules.push_back(MakeRecursiveRule());
 	return rules;
 }
 

@@ -22,5 +22,6 @@ duckdb::unique_ptr<PlacementRule> MakeWindowRule();
 duckdb::unique_ptr<PlacementRule> MakeUnionRule();
 duckdb::unique_ptr<PlacementRule> MakeSharedPlanRule();
 duckdb::unique_ptr<PlacementRule> MakeSharedReadRule();
+duckdb::unique_ptr<PlacementRule> MakeRecursiveRule();
 
 } // namespace skein

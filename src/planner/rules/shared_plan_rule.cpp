@@ -1,5 +1,6 @@
 #include "duckdb/planner/operator/logical_cteref.hpp"
 #include "duckdb/planner/operator/logical_materialized_cte.hpp"
+#include "planner/rules/recursion.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -15,8 +16,8 @@ namespace {
 //!       ...
 //!         CTERef[c]
 //!
-//! Where the order of rows is to be kept, or only the session can compute the definition and nothing is forced, the CTE
-//! stays one operator in one task, with all its references.
+//! Where the order of rows is to be kept, where the step of a recursive CTE reads it, or where only the session can compute
+//! the definition and nothing is forced, the CTE stays one operator in one task, with all its references.
 class SharedPlanRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -29,7 +30,8 @@ public:
 			return placement.PlaceInOneTask(op, keep_order, "a materialised CTE whose order counts runs in one task");
 		}
 		auto definition = placement.Place(cte.children[0], false);
-		auto stays = definition.pinned || (definition.session && placement.Options().mode != Mode::FORCE);
+		auto stays = definition.pinned || IsReadInRecursion(*cte.children[1], cte.table_index) ||
+		             (definition.session && placement.Options().mode != Mode::FORCE);
 		if (stays) {
 			placement.Coalesce(cte.children[0], definition);
 			auto reader = placement.Coalesce(cte.children[1], placement.Place(cte.children[1], keep_order));
