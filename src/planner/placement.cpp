@@ -7,6 +7,7 @@
 #include "duckdb/planner/expression/list.hpp"
 #include "duckdb/planner/expression_iterator.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
+#include "plan/plan_checker.hpp"
 #include "planner/leaf/parquet_leaf.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -95,6 +96,7 @@ Distribution Placement::Place(unique_ptr<LogicalOperator> &op, bool keep_order) 
 	for (auto &rule : rules_) {
 		if (rule->Matches(*op)) {
 			auto result = rule->Place(*this, op, keep_order);
+			CheckOperator(*op);
 			return Restrict(std::move(result), op->GetColumnBindings());
 		}
 	}

@@ -4,6 +4,7 @@
 #include "engine/plan_serializer.hpp"
 #include "plan/nodes/children_isolator_union.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
+#include "plan/plan_checker.hpp"
 #include "planner/head_source.hpp"
 #include "planner/leaf/parquet_leaf.hpp"
 #include "planner/stage_cutter.hpp"
@@ -196,7 +197,11 @@ PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator>
 		head_sources.push_back(*source);
 		return unique_ptr<LogicalOperator>(std::move(source));
 	});
+	CheckPlan(*plan);
 	auto draft = cutter.Cut(plan);
+	for (auto &stage : draft.stages) {
+		CheckPlan(*stage->root);
+	}
 	plan->ResolveOperatorTypes();
 	CountTasks(draft, options);
 	auto distributed = std::make_shared<DistributedPlan>();

@@ -14,7 +14,7 @@ bool Contains(const LogicalOperator &op, const std::function<bool(const LogicalO
 		return true;
 	}
 	return std::any_of(op.children.begin(), op.children.end(),
-	                   [&](const unique_ptr<LogicalOperator> &child) { return Contains(*child, matches); });
+					   [&](const unique_ptr<LogicalOperator> &child) { return Contains(*child, matches); });
 }
 
 //! A recursive CTE: only the rows that it starts from come from other tasks.
@@ -24,8 +24,8 @@ bool Contains(const LogicalOperator &op, const std::function<bool(const LogicalO
 //!       step                        start
 //!                                 step
 //!
-//! DuckDB runs the step once per iteration and reads all of its inputs anew each time, but a boundary can be read only once:
-//! there is none in the step, which stays as it is.
+//! DuckDB runs the step once per iteration and reads all of its inputs anew each time, but a boundary can be read only
+//! once: there is none in the step, which stays as it is.
 class RecursiveRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -40,8 +40,8 @@ public:
 		result.replicable = false;
 		// What the step reads of the query around it has to be in the same stage.
 		result.pinned = result.pinned || Contains(*op->children[1], [](const LogicalOperator &part) {
-			                return part.type == LogicalOperatorType::LOGICAL_DELIM_GET;
-		                });
+							return part.type == LogicalOperatorType::LOGICAL_DELIM_GET;
+						});
 		return result;
 	}
 };
@@ -51,10 +51,10 @@ public:
 bool IsReadInRecursion(const LogicalOperator &op, idx_t cte_index) {
 	return Contains(op, [&](const LogicalOperator &part) {
 		return part.type == LogicalOperatorType::LOGICAL_RECURSIVE_CTE &&
-		       Contains(*part.children[1], [&](const LogicalOperator &read) {
-			       return read.type == LogicalOperatorType::LOGICAL_CTE_REF &&
-			              read.Cast<LogicalCTERef>().cte_index == cte_index;
-		       });
+			   Contains(*part.children[1], [&](const LogicalOperator &read) {
+				   return read.type == LogicalOperatorType::LOGICAL_CTE_REF &&
+						  read.Cast<LogicalCTERef>().cte_index == cte_index;
+			   });
 	});
 }
 
