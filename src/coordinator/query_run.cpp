@@ -12,9 +12,9 @@ constexpr size_t CREDIT_PAGES = 4;
 } // namespace
 
 QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
-                   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
-    : node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), workers_(std::move(workers)), options_(options),
-      on_finish_(std::move(on_finish)), tasks_left_(0) {
+				   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
+	: node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), workers_(std::move(workers)), options_(options),
+	  on_finish_(std::move(on_finish)), tasks_left_(0) {
 	for (auto &stage : plan_->stages) {
 		if (stage.in_session) {
 			continue;
@@ -30,8 +30,8 @@ QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const Distr
 		for (uint32_t task = 0; task < plan_->stages[input.stage - 1].tasks; task++) {
 			producers.push_back({WorkerOf(input.stage, task), {{id_, input.stage, task, 0}, input.output, 0}});
 		}
-		head_inputs_.push_back(std::make_shared<ExchangeInput>(node_.Exchange(), std::move(producers),
-		                                                       CREDIT_PAGES * options_.page_bytes));
+		head_inputs_.push_back(std::make_shared<ExchangeInput>(
+			node_.Exchange(), std::move(producers), CREDIT_PAGES * options_.page_bytes, OnConsequence::LEAVE_TO_OWNER));
 	}
 }
 
@@ -51,7 +51,7 @@ void QueryRun::MakeSessionStages() {
 		}
 		auto channels = make_shared_ptr<TaskChannels>();
 		channels->page_bytes = options_.page_bytes;
-		TaskKey key {id_, stage.id, 0, 0};
+		TaskKey key{id_, stage.id, 0, 0};
 		for (uint32_t output = 0; output < stage.outputs.size(); output++) {
 			auto buffer = std::make_shared<OutputBuffer>(stage.outputs[output].partitions, OutputBuffer::UNBOUNDED);
 			node_.Exchange().AddOutput(key, output, buffer);
@@ -202,10 +202,10 @@ void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 		ended_.notify_all();
 		stats_.bytes_exchanged += ended.output_bytes();
 		stats_.rows_exchanged += ended.output_rows();
-		stats_.tasks.push_back({ended.stage(), ended.task(), worker, ended.output_rows(), ended.output_bytes(),
-		                        ended.wall_micros()});
+		stats_.tasks.push_back(
+			{ended.stage(), ended.task(), worker, ended.output_rows(), ended.output_bytes(), ended.wall_micros()});
 		if (ended.has_error()) {
-			TaskKey key {id_, ended.stage(), ended.task(), ended.attempt()};
+			TaskKey key{id_, ended.stage(), ended.task(), ended.attempt()};
 			auto placed = WithPlace(DecodeError(ended.error()), "worker " + worker + ", " + key.ToString());
 			if (!ended.error().consequence()) {
 				error = std::move(placed);

@@ -6,8 +6,10 @@ namespace skein {
 
 using namespace duckdb;
 
-ExchangeInput::ExchangeInput(ExchangeService &service, std::vector<Producer> producers, size_t credit_bytes)
-	: service_(service), producers_(std::move(producers)), credit_bytes_(credit_bytes), channels_(producers_.size()) {
+ExchangeInput::ExchangeInput(ExchangeService &service, std::vector<Producer> producers, size_t credit_bytes,
+							 OnConsequence on_consequence)
+	: service_(service), producers_(std::move(producers)), credit_bytes_(credit_bytes), on_consequence_(on_consequence),
+	  channels_(producers_.size()) {
 }
 
 void ExchangeInput::Open() {
@@ -144,6 +146,9 @@ void ExchangeInput::Close() {
 }
 
 void ExchangeInput::Fail(const ErrorData &error, bool consequence) {
+	if (consequence && on_consequence_ == OnConsequence::LEAVE_TO_OWNER) {
+		return;
+	}
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		if (failed_ || closed_) {

@@ -31,6 +31,14 @@ enum class InputState {
 	END
 };
 
+//! What an input does when a producer fails because of another task, which reports its own error.
+enum class OnConsequence {
+	//! Its reader fails, as a consequence too.
+	FAIL,
+	//! Nothing: its owner will hear of the cause, and fail the input with that.
+	LEAVE_TO_OWNER
+};
+
 //! What one consumer task reads of one exchange: its partition of every producer task's output.
 //!
 //! Shared by the task and the node's ExchangeService; thread-safe. Each producer may be ahead by `credit_bytes` of
@@ -38,7 +46,8 @@ enum class InputState {
 //! Errors: Next() and NextFrom() throw the first error of any producer or link; a partial result is never an END.
 class ExchangeInput : public std::enable_shared_from_this<ExchangeInput> {
 public:
-	ExchangeInput(ExchangeService &service, std::vector<Producer> producers, size_t credit_bytes);
+	ExchangeInput(ExchangeService &service, std::vector<Producer> producers, size_t credit_bytes,
+				  OnConsequence on_consequence = OnConsequence::FAIL);
 
 	size_t ProducerCount() const {
 		return producers_.size();
@@ -58,7 +67,7 @@ public:
 	//! Wants nothing more: tells every producer that has not ended, unless the input has failed, as then the whole
 	//! query ends. Idempotent; also right if Open() was never called. Does not throw.
 	void Close();
-	//! Ends the input with an error, which wakes its reader.
+	//! Ends the input with an error, which wakes its reader. `consequence`: of an error that another task reports.
 	void Fail(const duckdb::ErrorData &error, bool consequence);
 	//! Whether the error, if there is one, follows from another task's.
 	bool FailedAsConsequence();
@@ -83,6 +92,7 @@ private:
 	ExchangeService &service_;
 	const std::vector<Producer> producers_;
 	const size_t credit_bytes_;
+	const OnConsequence on_consequence_;
 
 	std::mutex mutex_;
 	std::vector<Channel> channels_;

@@ -19,8 +19,6 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 	config.SetOptionByName("allow_unsigned_extensions", Value::BOOLEAN(true));
 	// No client's thread helps: without this DuckDB would keep one thread less.
 	config.SetOptionByName("external_threads", Value::UBIGINT(0));
-	// A pipeline lets others have its thread from time to time: a short query does not wait until a long one has ended.
-	config.SetOptionByName("scheduler_process_partial", Value::BOOLEAN(true));
 	if (threads > 0) {
 		config.SetOptionByName("threads", Value::BIGINT(static_cast<int64_t>(threads)));
 	}
