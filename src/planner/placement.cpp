@@ -97,6 +97,7 @@ Distribution Placement::Place(unique_ptr<LogicalOperator> &op, bool keep_order) 
 		if (rule->Matches(*op)) {
 			auto result = rule->Place(*this, op, keep_order);
 			CheckOperator(*op);
+			result.in_order = result.in_order && keep_order;
 			return Restrict(std::move(result), op->GetColumnBindings());
 		}
 	}

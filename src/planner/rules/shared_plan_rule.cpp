@@ -9,6 +9,32 @@ using namespace duckdb;
 
 namespace {
 
+//! Whether a reference to the CTE below `op` has to return its rows in their order; `keep_order`: `op` has to.
+bool NeedsOrder(const LogicalOperator &op, idx_t cte_index, bool keep_order) {
+	switch (op.type) {
+	case LogicalOperatorType::LOGICAL_CTE_REF:
+		return keep_order && op.Cast<LogicalCTERef>().cte_index == cte_index;
+	case LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY:
+	case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
+	case LogicalOperatorType::LOGICAL_ANY_JOIN:
+	case LogicalOperatorType::LOGICAL_CROSS_PRODUCT:
+	case LogicalOperatorType::LOGICAL_ORDER_BY:
+	case LogicalOperatorType::LOGICAL_TOP_N:
+		keep_order = false;
+		break;
+	case LogicalOperatorType::LOGICAL_LIMIT:
+	case LogicalOperatorType::LOGICAL_WINDOW:
+	case LogicalOperatorType::LOGICAL_DISTINCT:
+		keep_order = true;
+		break;
+	default:
+		break;
+	}
+	return std::any_of(op.children.begin(), op.children.end(), [&](const unique_ptr<LogicalOperator> &child) {
+		return NeedsOrder(*child, cte_index, keep_order);
+	});
+}
+
 //! A materialised CTE: its definition becomes a stage that runs once and that every reference reads.
 //!
 //!     CTE[c]                    ...
@@ -26,7 +52,7 @@ public:
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
 		auto &cte = op->Cast<LogicalMaterializedCTE>();
-		if (keep_order && placement.Options().preserve_order) {
+		if (placement.Options().preserve_order && NeedsOrder(*cte.children[1], cte.table_index, keep_order)) {
 			return placement.PlaceInOneTask(op, keep_order, "a materialised CTE whose order counts runs in one task");
 		}
 		auto definition = placement.Place(cte.children[0], false);

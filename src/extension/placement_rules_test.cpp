@@ -1,0 +1,215 @@
+#include "skein/skein.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <unistd.h>
+
+namespace skein {
+namespace {
+
+using namespace duckdb;
+
+//! A query, the join strategy it is planned with, and what its plan must and must not show.
+struct PlanCase {
+	const char *name;
+	const char *sql;
+	const char *join;
+	vector<string> expected;
+	vector<string> refused;
+};
+
+//! Two tables of four files each, one of one file, and one that only the session can read.
+class PlacementRules : public ::testing::TestWithParam<PlanCase> {
+protected:
+	static void SetUpTestSuite() {
+		folder_ = std::filesystem::temp_directory_path() / ("skein_rules_" + std::to_string(getpid()));
+		std::filesystem::create_directories(folder_);
+		db_ = new DuckDB(nullptr);
+		Attach(*db_->instance);
+		Connection connection(*db_);
+		for (string table : {"big", "other"}) {
+			for (int file = 0; file < 4; file++) {
+				Run(connection, "COPY (SELECT range AS k, range % 10 AS g, 'text' || range AS s FROM range(" +
+				                    std::to_string(file * 1000) + ", " + std::to_string(file * 1000 + 1000) +
+				                    ")) TO '" + (folder_ / (table + std::to_string(file) + ".parquet")).string() + "'");
+			}
+			Run(connection, "CREATE VIEW " + table + " AS FROM '" + (folder_ / (table + "*.parquet")).string() + "'");
+		}
+		Run(connection, "COPY (SELECT 1 AS k) TO '" + (folder_ / "tiny.parquet").string() + "'");
+		Run(connection, "CREATE VIEW tiny AS FROM '" + (folder_ / "tiny.parquet").string() + "'");
+		Run(connection, "CREATE TABLE native AS FROM range(100) t(k)");
+	}
+	static void TearDownTestSuite() {
+		delete db_;
+		std::filesystem::remove_all(folder_);
+	}
+	static duckdb::unique_ptr<MaterializedQueryResult> Run(Connection &connection, const string &sql) {
+		auto result = connection.Query(sql);
+		EXPECT_FALSE(result->HasError()) << sql << "\n" << result->GetError();
+		return result;
+	}
+
+	static vector<string> SortedRows(MaterializedQueryResult &result) {
+		vector<string> rows;
+		for (auto &row : result) {
+			string text;
+			for (idx_t column = 0; column < result.ColumnCount(); column++) {
+				text += row.GetValue<Value>(column).ToString() + "|";
+			}
+			rows.push_back(text);
+		}
+		std::sort(rows.begin(), rows.end());
+		return rows;
+	}
+
+	static std::filesystem::path folder_;
+	static DuckDB *db_;
+};
+
+std::filesystem::path PlacementRules::folder_;
+DuckDB *PlacementRules::db_ = nullptr;
+
+TEST_P(PlacementRules, Plan) {
+	auto &plan_case = GetParam();
+	Connection connection(*db_);
+	Run(connection, "SET skein_mode = 'force'");
+	Run(connection, "SET skein_workers = 4");
+	Run(connection, string("SET skein_join = '") + plan_case.join + "'");
+	auto text = Run(connection, string("EXPLAIN ") + plan_case.sql)->GetValue(1, 0).ToString();
+	for (auto &part : plan_case.expected) {
+		EXPECT_NE(text.find(part), string::npos) << "missing: " << part << "\n" << text;
+	}
+	for (auto &part : plan_case.refused) {
+		EXPECT_EQ(text.find(part), string::npos) << "not allowed: " << part << "\n" << text;
+	}
+	// Whatever the plan is, the rows are DuckDB's.
+	auto distributed = Run(connection, plan_case.sql);
+	Run(connection, "SET skein_mode = 'off'");
+	auto alone = Run(connection, plan_case.sql);
+	EXPECT_EQ(SortedRows(*distributed), SortedRows(*alone));
+}
+
+const PlanCase CASES[] = {
+    {"ScanDealsFilesInOrder", "SELECT k FROM big", "auto", {"in order", "t3: READ_PARQUET"}, {"t4:"}},
+    {"ScanOfASessionTableStaysWhereOrderCounts", "SELECT k FROM native", "auto", {"not distributed"}, {"Stage"}},
+    {"ScanOfASessionTableIsDealtWhereItDoesNot",
+     "SELECT sum(k) FROM native",
+     "auto",
+     {"in turn", "in the session"},
+     {"not distributed"}},
+    {"SmallLeafIsReadByEveryTask",
+     "SELECT count(*) FROM big JOIN tiny USING (k)",
+     "auto",
+     {"read by every task"},
+     {"NetworkBroadcast"}},
+    {"SmallLeafIsNotReadByEveryTaskWhenShufflesAreForced",
+     "SELECT count(*) FROM big JOIN tiny USING (k)",
+     "shuffle",
+     {"NetworkShuffle: keys"},
+     {"read by every task"}},
+    {"FullJoinIsNeverBroadcast",
+     "SELECT count(*) FROM big FULL JOIN other USING (k)",
+     "broadcast",
+     {"NetworkShuffle: keys"},
+     {"NetworkBroadcast", "read by every task"}},
+    {"LeftJoinReplicatesOnlyItsRightSide",
+     "SELECT count(*) FROM big b LEFT JOIN other o ON b.k < o.k AND b.g = 3 AND o.g = 4",
+     "auto",
+     {"read by every task"},
+     {"NetworkShuffle"}},
+    {"FullJoinWithoutEqualityRunsInOneTask",
+     "SELECT count(*) FROM (FROM big LIMIT 9) b FULL JOIN (FROM other LIMIT 9) o ON b.k < o.k",
+     "auto",
+     {"NetworkCoalesce"},
+     {"NetworkBroadcast", "read by every task"}},
+    {"NotInIsNeverPartitioned",
+     "SELECT count(*) FROM big WHERE k NOT IN (SELECT k FROM other)",
+     "shuffle",
+     {"MARK"},
+     {"NetworkShuffle"}},
+    {"InnerJoinIsShuffledWhenForced",
+     "SELECT count(*) FROM big JOIN other USING (k)",
+     "shuffle",
+     {"NetworkShuffle: keys"},
+     {"NetworkBroadcast"}},
+    {"GroupsOnTheJoinKeyStayInPlace",
+     "SELECT k, count(*) FROM big JOIN other USING (k) GROUP BY k",
+     "shuffle",
+     {"[Stage 3] => NetworkCoalesce"},
+     {"partial"}},
+    {"AggregateInParts", "SELECT g, sum(k), avg(k) FROM big GROUP BY g", "auto", {"partial avg", "final avg"}, {}},
+    {"MedianMovesRows", "SELECT g, median(k) FROM big GROUP BY g", "auto", {"NetworkShuffle: keys"}, {"partial"}},
+    {"GroupedDistinctMovesRows",
+     "SELECT g, count(DISTINCT k) FROM big GROUP BY g",
+     "auto",
+     {"NetworkShuffle: keys"},
+     {"partial"}},
+    {"UngroupedDistinctShufflesItsArgument",
+     "SELECT count(DISTINCT g) FROM big",
+     "auto",
+     {"NetworkShuffle: keys=[g]", "partial", "final"},
+     {}},
+    {"DifferentDistinctArgumentsRunInOneTask",
+     "SELECT count(DISTINCT g), count(DISTINCT k) FROM big",
+     "auto",
+     {"NetworkCoalesce"},
+     {"partial", "NetworkShuffle"}},
+    {"GroupingSetsRunInOneTask",
+     "SELECT g, count(*) FROM big GROUP BY ROLLUP (g)",
+     "auto",
+     {"NetworkCoalesce"},
+     {"partial"}},
+    {"OrderIsMerged", "SELECT k, s FROM big ORDER BY s", "auto", {"merge=["}, {}},
+    {"OrderByADroppedColumnIsSortedInTheHead", "SELECT k FROM big ORDER BY s", "auto", {"ORDER_BY"}, {"merge=["}},
+    {"TopNAppliesItsOffsetOnce", "SELECT k FROM big ORDER BY k LIMIT 5 OFFSET 3", "auto", {"limit=8, offset=0"}, {}},
+    {"LimitKeepsTheOrderOfTheFiles", "SELECT k FROM big LIMIT 5", "auto", {"in order"}, {}},
+    {"LimitOfAnAggregateIsAppliedAfterTheGroupsAreWhole",
+     "SELECT count(*) FROM (SELECT g, count(*) AS n FROM big GROUP BY g LIMIT 3) WHERE n = 400",
+     "auto",
+     {"final count_star()"},
+     {}},
+    {"DistinctTwice", "SELECT count(*) FROM (SELECT DISTINCT g FROM big)", "auto", {"NetworkShuffle: keys"}, {}},
+    {"WindowWithoutPartitionRunsInOneTask",
+     "SELECT sum(r) FROM (SELECT row_number() OVER (ORDER BY k) AS r FROM big)",
+     "auto",
+     {"NetworkCoalesce"},
+     {"NetworkShuffle"}},
+    {"WindowIsShuffledByItsPartition",
+     "SELECT sum(r) FROM (SELECT row_number() OVER (PARTITION BY g ORDER BY k) AS r FROM big)",
+     "auto",
+     {"NetworkShuffle: keys=[g]"},
+     {}},
+    {"VolatileExpressionsStayInTheHead",
+     "SELECT count(*) FROM big WHERE random() < 2",
+     "auto",
+     {"NetworkCoalesce"},
+     {"partial"}},
+    {"UnionAllIsSpreadOverTheTasks",
+     "SELECT count(*) FROM (SELECT k FROM big UNION ALL SELECT k FROM tiny)",
+     "auto",
+     {"DistributedUnion: t0:[c0(0/3)]", "t3:[c1]"},
+     {}},
+    {"UnionAllThatKeepsItsOrderIsPutTogetherInTheHead",
+     "SELECT k FROM big UNION ALL SELECT k FROM other",
+     "auto",
+     {"in order"},
+     {"DistributedUnion"}},
+    {"CorrelatedSubqueryStaysInOneStage",
+     "SELECT count(*) FROM big b WHERE EXISTS (SELECT 1 FROM other o WHERE o.k = b.k AND o.g + 1 <> b.g)",
+     "auto",
+     {"DELIM"},
+     {}},
+    {"MaterialisedCteIsOneStage",
+     "WITH c AS MATERIALIZED (SELECT g, count(*) AS n FROM big GROUP BY g) "
+     "SELECT count(*) FROM c a JOIN c b ON a.n = b.n",
+     "shuffle",
+     {"NetworkShuffle: keys=[n], input_tasks=4"},
+     {"CTE"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, PlacementRules, ::testing::ValuesIn(CASES),
+                         [](const auto &info) { return info.param.name; });
+
+} // namespace
+} // namespace skein
