@@ -55,8 +55,8 @@ string Line(const LogicalOperator &op) {
 		return Shorten(name + ": " + JoinOrders(op.Cast<LogicalOrder>().orders));
 	case LogicalOperatorType::LOGICAL_TOP_N: {
 		auto &top = op.Cast<LogicalTopN>();
-		return Shorten(StringUtil::Format("%s: %s, limit=%llu, offset=%llu", name, JoinOrders(top.orders), top.limit,
-		                                  top.offset));
+		return Shorten(
+			StringUtil::Format("%s: %s, limit=%llu, offset=%llu", name, JoinOrders(top.orders), top.limit, top.offset));
 	}
 	case LogicalOperatorType::LOGICAL_FILTER:
 		return Shorten(name + ": " + Join(op.expressions));
@@ -94,7 +94,7 @@ public:
 			printed_.push_back(stage);
 			auto place = stage->in_session ? string("in the session") : StringUtil::Format("tasks=%u", stage->tasks);
 			Box(StringUtil::Format("Stage %u ── %s", stage->id, place), *stage->root,
-			    stage->in_session ? draft_.head_inputs : stage->inputs, depth + 1);
+				stage->in_session ? draft_.head_inputs : stage->inputs, depth + 1);
 		}
 	}
 
@@ -125,7 +125,7 @@ private:
 				}
 				auto name = leaf->replicated ? string() : StringUtil::Format("t%llu: ", task);
 				Print(level + 1, StringUtil::Format("%s%s rows=%llu bytes=%llu", name, Shorten(summary.text),
-				                                    summary.rows, summary.bytes));
+													summary.rows, summary.bytes));
 			}
 			return;
 		}
@@ -141,7 +141,7 @@ private:
 
 	void Input(const DraftInput &input, idx_t level, vector<const StageDraft *> &below) {
 		Print(level, StringUtil::Format("[Stage %u] => %s: %sinput_tasks=%u", input.producer->id, input.name,
-		                                input.details, input.producer->tasks));
+										input.details, input.producer->tasks));
 		below.push_back(input.producer);
 	}
 

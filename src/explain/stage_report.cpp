@@ -30,9 +30,9 @@ string StageReport(const DistributedPlan &plan, const std::vector<TaskReport> &t
 			}
 			std::vector<TaskReport> reports;
 			std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(reports),
-			             [&](const TaskReport &report) { return report.stage == stage.id; });
+						 [&](const TaskReport &report) { return report.stage == stage.id; });
 			std::sort(reports.begin(), reports.end(),
-			          [](const TaskReport &left, const TaskReport &right) { return left.task < right.task; });
+					  [](const TaskReport &left, const TaskReport &right) { return left.task < right.task; });
 			uint64_t rows = 0, bytes = 0, slowest = 0;
 			string lines;
 			auto indent = line.substr(0, line.find("┌"));
@@ -41,8 +41,8 @@ string StageReport(const DistributedPlan &plan, const std::vector<TaskReport> &t
 				bytes += report.output_bytes;
 				slowest = std::max(slowest, report.wall_micros);
 				lines += StringUtil::Format("\n%s│ t%u on %s: %s, %s", indent, report.task, report.worker,
-				                            Output(report.output_rows, report.output_bytes),
-				                            Milliseconds(report.wall_micros));
+											Output(report.output_rows, report.output_bytes),
+											Milliseconds(report.wall_micros));
 			}
 			result += StringUtil::Format(" ── sent %s, slowest task %s", Output(rows, bytes), Milliseconds(slowest));
 			result += lines;

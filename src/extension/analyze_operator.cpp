@@ -14,7 +14,7 @@ using namespace duckdb;
 namespace {
 
 //! How long the report waits for tasks that have not yet said how they ended.
-constexpr std::chrono::seconds REPORT_TIMEOUT {2};
+constexpr std::chrono::seconds REPORT_TIMEOUT{2};
 
 class AnalyzeState final : public GlobalSinkState {
 public:
@@ -24,9 +24,9 @@ public:
 class PhysicalAnalyze final : public PhysicalOperator {
 public:
 	PhysicalAnalyze(PhysicalPlan &plan, vector<LogicalType> types, ExplainFormat format,
-	                std::shared_ptr<const DistributedPlan> distributed)
-	    : PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), 1), format_(format),
-	      distributed_(std::move(distributed)) {
+					std::shared_ptr<const DistributedPlan> distributed)
+		: PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), 1), format_(format),
+		  distributed_(std::move(distributed)) {
 	}
 	string GetName() const override {
 		return "EXPLAIN_ANALYZE";
@@ -39,7 +39,7 @@ public:
 		return SinkResultType::NEED_MORE_INPUT;
 	}
 	SinkFinalizeType Finalize(Pipeline &pipeline, Event &event, ClientContext &context,
-	                          OperatorSinkFinalizeInput &input) const override {
+							  OperatorSinkFinalizeInput &input) const override {
 		auto &profiler = QueryProfiler::Get(context);
 		profiler.FinalizeMetrics();
 		auto head = profiler.ToString(format_);
@@ -69,7 +69,7 @@ public:
 	}
 
 	SourceResultType GetDataInternal(ExecutionContext &context, DataChunk &chunk,
-	                                 OperatorSourceInput &input) const override {
+									 OperatorSourceInput &input) const override {
 		chunk.SetValue(0, 0, Value("analyzed_plan"));
 		chunk.SetValue(1, 0, Value(sink_state->Cast<AnalyzeState>().text));
 		chunk.SetCardinality(1);
@@ -87,7 +87,7 @@ private:
 } // namespace
 
 AnalyzeOperator::AnalyzeOperator(LogicalExplain &explain, std::shared_ptr<const DistributedPlan> plan)
-    : format_(explain.explain_format), plan_(std::move(plan)) {
+	: format_(explain.explain_format), plan_(std::move(plan)) {
 	children = std::move(explain.children);
 }
 

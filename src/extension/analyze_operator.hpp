@@ -16,7 +16,7 @@ public:
 	AnalyzeOperator(duckdb::LogicalExplain &explain, std::shared_ptr<const DistributedPlan> plan);
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
-	                                     duckdb::PhysicalPlanGenerator &planner) override;
+										 duckdb::PhysicalPlanGenerator &planner) override;
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override {
 		return {duckdb::ColumnBinding(0, 0), duckdb::ColumnBinding(0, 1)};
 	}

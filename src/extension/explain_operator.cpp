@@ -11,7 +11,7 @@ namespace skein {
 using namespace duckdb;
 
 ExplainOperator::ExplainOperator(LogicalExplain &explain, bool distributed, std::string text)
-    : format_(explain.explain_format), distributed_(distributed), text_(std::move(text)) {
+	: format_(explain.explain_format), distributed_(distributed), text_(std::move(text)) {
 	children = std::move(explain.children);
 }
 

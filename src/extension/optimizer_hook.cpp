@@ -14,8 +14,8 @@ using namespace duckdb;
 
 namespace {
 
-//! The query inside of a statement: what EXPLAIN explains, what INSERT inserts. nullptr and why not if the statement has
-//! none that could run elsewhere; without a reason if it is no query at all.
+//! The query inside of a statement: what EXPLAIN explains, what INSERT inserts. nullptr and why not if the statement
+//! has none that could run elsewhere; without a reason if it is no query at all.
 unique_ptr<LogicalOperator> *FindQuery(unique_ptr<LogicalOperator> &plan, string &reason) {
 	switch (plan->type) {
 	case LogicalOperatorType::LOGICAL_EXPLAIN:
@@ -83,12 +83,12 @@ PlannerOptions OptionsFor(ClientContext &context, const Settings &settings, idx_
 	options.broadcast_limit = settings.broadcast_limit;
 	Value preserve;
 	options.preserve_order =
-	    !context.TryGetCurrentSetting("preserve_insertion_order", preserve) || preserve.GetValue<bool>();
+		!context.TryGetCurrentSetting("preserve_insertion_order", preserve) || preserve.GetValue<bool>();
 	return options;
 }
 
 PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, unique_ptr<LogicalOperator> &query,
-                      size_t &workers) {
+					  size_t &workers) {
 	PlanResult result;
 	auto settings = Settings::Read(input.context);
 	if (settings.mode == Mode::OFF) {
@@ -107,7 +107,7 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	PlannerCallbacks callbacks;
 	callbacks.bind = [&](std::shared_ptr<const DistributedPlan> plan) {
 		return std::make_shared<SessionBinding>(*cluster.coordinator, std::move(plan), cluster.workers, run_options,
-		                                        settings.query_timeout);
+												settings.query_timeout);
 	};
 	callbacks.describe = [&](const QueryDraft &draft, const LogicalOperator &head) {
 		return PlanText(draft, head, cluster.workers.size());
@@ -118,7 +118,7 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 
 bool MayDistribute(const Settings &settings) {
 	return settings.mode == Mode::FORCE ||
-	       (settings.mode == Mode::AUTO && (!settings.cluster.empty() || settings.workers > 0));
+		   (settings.mode == Mode::AUTO && (!settings.cluster.empty() || settings.workers > 0));
 }
 
 void SetLateMaterialization(LogicalOperator &op, bool allowed) {
@@ -130,8 +130,8 @@ void SetLateMaterialization(LogicalOperator &op, bool allowed) {
 	}
 }
 
-//! Before DuckDB's optimizers: a row limit makes them read the other columns of the rows found in a second scan, which is
-//! one more join between stages and no gain.
+//! Before DuckDB's optimizers: a row limit makes them read the other columns of the rows found in a second scan, which
+//! is one more join between stages and no gain.
 void PrepareOptimizers(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan) {
 	if (MayDistribute(Settings::Read(input.context))) {
 		SetLateMaterialization(*plan, false);
@@ -165,7 +165,7 @@ void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan)
 		auto &explain = plan->Cast<LogicalExplain>();
 		Value output;
 		auto standard = input.context.TryGetCurrentSetting("explain_output", output) &&
-		                StringUtil::Lower(output.ToString()) == "physical_only";
+						StringUtil::Lower(output.ToString()) == "physical_only";
 		if (explain.explain_type == ExplainType::EXPLAIN_STANDARD && standard) {
 			auto text = result.plan ? result.plan->text : result.reason;
 			plan = make_uniq<ExplainOperator>(explain, result.plan != nullptr, text);

@@ -23,7 +23,7 @@ LastQuery Session::Last() {
 }
 
 std::shared_ptr<QueryRun> Session::RunFor(const std::shared_ptr<const DistributedPlan> &plan,
-                                          const std::function<std::shared_ptr<QueryRun>()> &start) {
+										  const std::function<std::shared_ptr<QueryRun>()> &start) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	for (auto &execution : executions_) {
 		if (execution.plan == plan) {
@@ -53,7 +53,7 @@ bool ReadsStages(const PhysicalOperator &op) {
 } // namespace
 
 RebindQueryInfo Session::OnExecutePrepared(ClientContext &context, PreparedStatementCallbackInfo &info,
-                                           RebindQueryInfo current_rebind) {
+										   RebindQueryInfo current_rebind) {
 	auto &plan = info.prepared_statement.physical_plan;
 	return plan && ReadsStages(plan->Root()) ? RebindQueryInfo::ATTEMPT_TO_REBIND : current_rebind;
 }
@@ -75,14 +75,14 @@ void Session::QueryEnd(ClientContext &context, optional_ptr<ErrorData> error) {
 }
 
 SessionBinding::SessionBinding(Coordinator &coordinator, std::shared_ptr<const DistributedPlan> plan,
-                               std::vector<string> workers, RunOptions options, std::chrono::milliseconds timeout)
-    : coordinator_(coordinator), plan_(std::move(plan)), workers_(std::move(workers)), options_(options),
-      timeout_(timeout) {
+							   std::vector<string> workers, RunOptions options, std::chrono::milliseconds timeout)
+	: coordinator_(coordinator), plan_(std::move(plan)), workers_(std::move(workers)), options_(options),
+	  timeout_(timeout) {
 }
 
 std::shared_ptr<QueryRun> SessionBinding::Run(ClientContext &context) {
 	return Session::Get(context)->RunFor(
-	    plan_, [&]() { return coordinator_.Run(context, plan_, workers_, options_, timeout_); });
+		plan_, [&]() { return coordinator_.Run(context, plan_, workers_, options_, timeout_); });
 }
 
 std::shared_ptr<ExchangeInput> SessionBinding::HeadInput(ClientContext &context, idx_t input) {

@@ -33,12 +33,12 @@ public:
 	LastQuery Last();
 	//! The execution of `plan` in the query that runs now; starts it if there is none yet.
 	std::shared_ptr<QueryRun> RunFor(const std::shared_ptr<const DistributedPlan> &plan,
-	                                 const std::function<std::shared_ptr<QueryRun>()> &start);
+									 const std::function<std::shared_ptr<QueryRun>()> &start);
 
 	//! A prepared statement whose plan names row groups of files is planned again: the files may have changed since.
 	duckdb::RebindQueryInfo OnExecutePrepared(duckdb::ClientContext &context,
-	                                          duckdb::PreparedStatementCallbackInfo &info,
-	                                          duckdb::RebindQueryInfo current_rebind) override;
+											  duckdb::PreparedStatementCallbackInfo &info,
+											  duckdb::RebindQueryInfo current_rebind) override;
 	void QueryEnd(duckdb::ClientContext &context, duckdb::optional_ptr<duckdb::ErrorData> error) override;
 
 private:
@@ -58,7 +58,7 @@ private:
 class SessionBinding final : public QueryBinding {
 public:
 	SessionBinding(Coordinator &coordinator, std::shared_ptr<const DistributedPlan> plan,
-	               std::vector<std::string> workers, RunOptions options, std::chrono::milliseconds timeout);
+				   std::vector<std::string> workers, RunOptions options, std::chrono::milliseconds timeout);
 
 	std::shared_ptr<ExchangeInput> HeadInput(duckdb::ClientContext &context, duckdb::idx_t input) override;
 	duckdb::shared_ptr<TaskChannels> SessionChannels(duckdb::ClientContext &context, uint32_t stage) override;

@@ -89,28 +89,28 @@ void CheckDuration(ClientContext &context, SetScope scope, Value &value) {
 void RegisterSettings(DBConfig &config) {
 	auto text = LogicalType::VARCHAR;
 	config.AddExtensionOption("skein_mode",
-	                          "off; auto: distribute when it is right and likely to pay; force: whenever it is right",
-	                          text, Value("auto"), CheckMode);
+							  "off; auto: distribute when it is right and likely to pay; force: whenever it is right",
+							  text, Value("auto"), CheckMode);
 	config.AddExtensionOption("skein_cluster", "The workers, as host:port,... or dns:///name:port; empty: no cluster",
-	                          text, Value(""));
+							  text, Value(""));
 	config.AddExtensionOption("skein_workers", "Workers inside the process, used when no cluster is set",
-	                          LogicalType::UBIGINT, Value::UBIGINT(0));
+							  LogicalType::UBIGINT, Value::UBIGINT(0));
 	config.AddExtensionOption("skein_max_tasks", "Most tasks of a stage; 0: one per worker", LogicalType::UBIGINT,
-	                          Value::UBIGINT(0));
+							  Value::UBIGINT(0));
 	config.AddExtensionOption("skein_bytes_per_task", "A leaf asks for a task for so many bytes really read", text,
-	                          Value("64MiB"), CheckBytes);
+							  Value("64MiB"), CheckBytes);
 	config.AddExtensionOption("skein_join", "auto, broadcast, shuffle (where legal)", text, Value("auto"), CheckJoin);
-	config.AddExtensionOption("skein_broadcast_limit", "Largest build side that auto replicates", text,
-	                          Value("64MiB"), CheckBytes);
+	config.AddExtensionOption("skein_broadcast_limit", "Largest build side that auto replicates", text, Value("64MiB"),
+							  CheckBytes);
 	config.AddExtensionOption("skein_page_bytes", "Size of an exchange page", text, Value("1MiB"), CheckBytes);
 	config.AddExtensionOption("skein_buffer_bytes", "What a task may hold of unread output before it waits", text,
-	                          Value("256MiB"), CheckBytes);
+							  Value("256MiB"), CheckBytes);
 	config.AddExtensionOption("skein_query_timeout", "Longest time of a distributed query, in seconds; 0: no limit",
-	                          text, Value("0"), CheckDuration);
+							  text, Value("0"), CheckDuration);
 	config.AddExtensionOption("skein_connect_timeout", "Longest time to reach a worker", text, Value("5 seconds"),
-	                          CheckDuration);
+							  CheckDuration);
 	config.AddExtensionOption("skein_heartbeat_interval", "How often an idle link is asked for a sign of life", text,
-	                          Value("2 seconds"), CheckDuration);
+							  Value("2 seconds"), CheckDuration);
 }
 
 Settings Settings::Read(ClientContext &context) {
@@ -134,19 +134,19 @@ std::vector<std::pair<string, string>> TravellingSettings(ClientContext &context
 	// The first two differ from process to process even if nobody has set them.
 	static constexpr const char *ALWAYS[] = {"TimeZone", "Calendar"};
 	static constexpr const char *IF_SET[] = {"default_collation",
-	                                         "default_null_order",
-	                                         "null_order",
-	                                         "default_order",
-	                                         "integer_division",
-	                                         "ieee_floating_point_ops",
-	                                         "scalar_subquery_error_on_multiple_rows",
-	                                         "order_by_non_integer_literal",
-	                                         "old_implicit_casting",
-	                                         "disable_timestamptz_casts",
-	                                         "binary_as_string",
-	                                         "preserve_insertion_order",
-	                                         "max_expression_depth",
-	                                         "pivot_limit"};
+											 "default_null_order",
+											 "null_order",
+											 "default_order",
+											 "integer_division",
+											 "ieee_floating_point_ops",
+											 "scalar_subquery_error_on_multiple_rows",
+											 "order_by_non_integer_literal",
+											 "old_implicit_casting",
+											 "disable_timestamptz_casts",
+											 "binary_as_string",
+											 "preserve_insertion_order",
+											 "max_expression_depth",
+											 "pivot_limit"};
 	std::vector<std::pair<string, string>> result;
 	auto &config = DBConfig::GetConfig(context);
 	for (auto name : ALWAYS) {

@@ -20,7 +20,7 @@ struct Settings {
 	uint64_t broadcast_limit = 0;
 	uint64_t page_bytes = 0;
 	uint64_t buffer_bytes = 0;
-	std::chrono::milliseconds query_timeout {0};
+	std::chrono::milliseconds query_timeout{0};
 	LinkOptions link;
 
 	static Settings Read(duckdb::ClientContext &context);

@@ -12,7 +12,7 @@ using namespace duckdb;
 namespace {
 
 //! How long a report waits for workers that have not yet said what they did.
-constexpr std::chrono::seconds REPORT_TIMEOUT {5};
+constexpr std::chrono::seconds REPORT_TIMEOUT{5};
 
 //! Rows made when the function is called.
 struct Rows final : public GlobalTableFunctionState {
@@ -36,7 +36,7 @@ Value Number(uint64_t number) {
 }
 
 unique_ptr<FunctionData> BindLastQuery(ClientContext &context, TableFunctionBindInput &input,
-                                       vector<LogicalType> &types, vector<string> &names) {
+									   vector<LogicalType> &types, vector<string> &names) {
 	auto add = [&](const char *name, const LogicalType &type) {
 		names.emplace_back(name);
 		types.push_back(type);
@@ -62,20 +62,19 @@ unique_ptr<GlobalTableFunctionState> InitLastQuery(ClientContext &context, Table
 		last.run->WaitEnded(REPORT_TIMEOUT);
 		stats = last.run->Stats();
 	}
-	result->rows.push_back({Value::BOOLEAN(last.distributed),
-	                        last.reason.empty() ? Value(LogicalType::VARCHAR) : Value(last.reason),
-	                        Number(last.plan ? last.plan->stages.size() : 0),
-	                        Number(last.plan ? last.plan->TaskCount() : 0), Number(last.workers),
-	                        Number(stats.bytes_exchanged), Number(stats.rows_exchanged),
-	                        Value::DOUBLE(last.planning_ms), Value::DOUBLE(last.total_ms), Number(0)});
+	result->rows.push_back(
+		{Value::BOOLEAN(last.distributed), last.reason.empty() ? Value(LogicalType::VARCHAR) : Value(last.reason),
+		 Number(last.plan ? last.plan->stages.size() : 0), Number(last.plan ? last.plan->TaskCount() : 0),
+		 Number(last.workers), Number(stats.bytes_exchanged), Number(stats.rows_exchanged),
+		 Value::DOUBLE(last.planning_ms), Value::DOUBLE(last.total_ms), Number(0)});
 	return result;
 }
 
 unique_ptr<FunctionData> BindTasks(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
-                                   vector<string> &names) {
+								   vector<string> &names) {
 	names = {"stage", "task", "worker", "output_rows", "output_bytes", "wall_ms"};
 	types = {LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::VARCHAR,
-	         LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::DOUBLE};
+			 LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::DOUBLE};
 	return make_uniq<TableFunctionData>();
 }
 
@@ -85,9 +84,9 @@ unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunc
 	if (last.run) {
 		last.run->WaitEnded(REPORT_TIMEOUT);
 		for (auto &task : last.run->Stats().tasks) {
-			result->rows.push_back({Number(task.stage), Number(task.task), Value(task.worker),
-			                        Number(task.output_rows), Number(task.output_bytes),
-			                        Value::DOUBLE(static_cast<double>(task.wall_micros) / 1000)});
+			result->rows.push_back({Number(task.stage), Number(task.task), Value(task.worker), Number(task.output_rows),
+									Number(task.output_bytes),
+									Value::DOUBLE(static_cast<double>(task.wall_micros) / 1000)});
 		}
 	}
 	return result;
@@ -105,7 +104,7 @@ struct ServeData final : public TableFunctionData {
 };
 
 unique_ptr<FunctionData> BindServe(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
-                                   vector<string> &names) {
+								   vector<string> &names) {
 	names = {"address"};
 	types = {LogicalType::VARCHAR};
 	auto result = make_uniq<ServeData>();

@@ -20,11 +20,11 @@ void CheckExpression(const LogicalOperator &op, const Expression &expression, co
 		auto &binding = expression.Cast<BoundColumnRefExpression>().binding;
 		if (columns.count({binding.table_index, binding.column_index}) == 0) {
 			throw InternalException("Distributed plan: %s refers to column %s %s, which is not among its inputs",
-			                        op.GetName(), expression.GetName(), binding.ToString());
+									op.GetName(), expression.GetName(), binding.ToString());
 		}
 	}
-	ExpressionIterator::EnumerateChildren(
-	    expression, [&](const Expression &child) { CheckExpression(op, child, columns); });
+	ExpressionIterator::EnumerateChildren(expression,
+										  [&](const Expression &child) { CheckExpression(op, child, columns); });
 }
 
 void CheckExchange(const LogicalExchange &exchange) {
@@ -36,7 +36,7 @@ void CheckExchange(const LogicalExchange &exchange) {
 	}
 	if ((exchange.read_order == ReadOrder::MERGE) == exchange.orders.empty()) {
 		throw InternalException("Distributed plan: %s merges without an order, or has one and does not merge",
-		                        exchange.GetName());
+								exchange.GetName());
 	}
 }
 

@@ -21,7 +21,7 @@ unique_ptr<Expression> Column(idx_t table, idx_t column) {
 }
 
 unique_ptr<LogicalOperator> Projection(idx_t table, unique_ptr<Expression> expression,
-                                       unique_ptr<LogicalOperator> child) {
+									   unique_ptr<LogicalOperator> child) {
 	vector<unique_ptr<Expression>> list;
 	list.push_back(std::move(expression));
 	auto result = make_uniq<LogicalProjection>(table, std::move(list));

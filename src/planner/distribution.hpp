@@ -68,6 +68,6 @@ Distribution Restrict(Distribution distribution, const duckdb::vector<duckdb::Co
 
 //! The distribution under new names: `from[i]` is now called `to[i]`; other keys are forgotten.
 Distribution Rename(Distribution distribution, const duckdb::vector<duckdb::ColumnBinding> &from,
-                    const duckdb::vector<duckdb::ColumnBinding> &to);
+					const duckdb::vector<duckdb::ColumnBinding> &to);
 
 } // namespace skein

@@ -8,10 +8,10 @@ namespace skein {
 using namespace duckdb;
 
 HeadSource::HeadSource(std::shared_ptr<QueryBinding> binding, idx_t input, ReadOrder order,
-                       vector<ColumnBinding> bindings, vector<LogicalType> column_types,
-                       vector<SortColumn> sort_columns)
-    : binding_(std::move(binding)), input_(input), order_(order), bindings_(std::move(bindings)),
-      column_types_(std::move(column_types)), sort_columns_(std::move(sort_columns)) {
+					   vector<ColumnBinding> bindings, vector<LogicalType> column_types,
+					   vector<SortColumn> sort_columns)
+	: binding_(std::move(binding)), input_(input), order_(order), bindings_(std::move(bindings)),
+	  column_types_(std::move(column_types)), sort_columns_(std::move(sort_columns)) {
 }
 
 void HeadSource::AddSessionStage(uint32_t stage, unique_ptr<LogicalOperator> sink) {
@@ -38,11 +38,9 @@ InsertionOrderPreservingMap<string> HeadSource::ParamsToString() const {
 PhysicalOperator &HeadSource::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
 	auto binding = binding_;
 	auto input = input_;
-	auto get_input = [binding, input](ClientContext &execution) {
-		return binding->HeadInput(execution, input);
-	};
+	auto get_input = [binding, input](ClientContext &execution) { return binding->HeadInput(execution, input); };
 	auto &source = planner.Make<PhysicalExchangeSource>(column_types_, order_, sort_columns_, std::move(get_input),
-	                                                    estimated_cardinality);
+														estimated_cardinality);
 	for (idx_t i = 0; i < children.size(); i++) {
 		auto stage = session_stages_[i];
 		auto get_channels = [binding, stage](ClientContext &execution) {

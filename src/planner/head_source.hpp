@@ -11,7 +11,8 @@ namespace skein {
 class QueryBinding {
 public:
 	virtual ~QueryBinding() = default;
-	//! The head's input number `input` of the execution that runs in `context`; starts the execution if it is the first.
+	//! The head's input number `input` of the execution that runs in `context`; starts the execution if it is the
+	//! first.
 	virtual std::shared_ptr<ExchangeInput> HeadInput(duckdb::ClientContext &context, duckdb::idx_t input) = 0;
 	//! Where a stage in the session puts its rows.
 	virtual duckdb::shared_ptr<TaskChannels> SessionChannels(duckdb::ClientContext &context, uint32_t stage) = 0;
@@ -23,8 +24,8 @@ public:
 class HeadSource final : public duckdb::LogicalExtensionOperator {
 public:
 	HeadSource(std::shared_ptr<QueryBinding> binding, duckdb::idx_t input, ReadOrder order,
-	           duckdb::vector<duckdb::ColumnBinding> bindings, duckdb::vector<duckdb::LogicalType> column_types,
-	           duckdb::vector<SortColumn> sort_columns);
+			   duckdb::vector<duckdb::ColumnBinding> bindings, duckdb::vector<duckdb::LogicalType> column_types,
+			   duckdb::vector<SortColumn> sort_columns);
 
 	duckdb::idx_t Input() const {
 		return input_;
@@ -33,7 +34,7 @@ public:
 	void AddSessionStage(uint32_t stage, duckdb::unique_ptr<duckdb::LogicalOperator> sink);
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
-	                                     duckdb::PhysicalPlanGenerator &planner) override;
+										 duckdb::PhysicalPlanGenerator &planner) override;
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override {
 		return bindings_;
 	}

@@ -31,7 +31,7 @@ idx_t LeafWants(const LogicalDistributedLeaf &leaf, const PlannerOptions &option
 UnionChild DescribeChild(LogicalOperator &op) {
 	vector<reference<LogicalDistributedLeaf>> leaves;
 	CollectLeaves(op, leaves);
-	UnionChild result {0, 1};
+	UnionChild result{0, 1};
 	for (auto &leaf : leaves) {
 		result.weight += leaf.get().total_bytes;
 		if (!leaf.get().replicated) {

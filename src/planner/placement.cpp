@@ -19,9 +19,16 @@ namespace {
 
 //! Sessions differ in what these return, or they change the session: only the session itself may call them.
 bool IsSessionFunction(const string &name) {
-	static const unordered_set<string> NAMES {"nextval", "currval", "setseed", "txid_current", "current_connection_id",
-	                                          "current_query_id", "current_transaction_id", "in_search_path",
-	                                          "current_query", "write_log"};
+	static const unordered_set<string> NAMES{"nextval",
+											 "currval",
+											 "setseed",
+											 "txid_current",
+											 "current_connection_id",
+											 "current_query_id",
+											 "current_transaction_id",
+											 "in_search_path",
+											 "current_query",
+											 "write_log"};
 	return NAMES.count(name) > 0;
 }
 
@@ -79,7 +86,7 @@ bool CollectSmallLeaves(LogicalOperator &op, idx_t limit, vector<reference<Logic
 } // namespace
 
 Placement::Placement(OptimizerExtensionInput &input, const PlannerOptions &options)
-    : context_(input.context), optimizer_(input.optimizer), options_(options), rules_(PlacementRules()) {
+	: context_(input.context), optimizer_(input.optimizer), options_(options), rules_(PlacementRules()) {
 }
 
 idx_t Placement::NewTableIndex() {
@@ -124,7 +131,7 @@ void Placement::AddReason(const string &reason) {
 }
 
 unique_ptr<LogicalExchange> Placement::MakeExchange(ExchangeKind kind, vector<unique_ptr<Expression>> keys,
-                                                    unique_ptr<LogicalOperator> child) {
+													unique_ptr<LogicalOperator> child) {
 	has_exchange_ = true;
 	// A read of a shared subplan is a boundary already: its rows can as well go where they are wanted at once.
 	if (auto exchange = LogicalExchange::From(*child)) {
@@ -220,9 +227,8 @@ bool Placement::ExpressionTravels(Expression &expression, string &reason) {
 		}
 	}
 	bool travels = true;
-	ExpressionIterator::EnumerateChildren(expression, [&](Expression &child) {
-		travels = travels && ExpressionTravels(child, reason);
-	});
+	ExpressionIterator::EnumerateChildren(
+		expression, [&](Expression &child) { travels = travels && ExpressionTravels(child, reason); });
 	return travels;
 }
 

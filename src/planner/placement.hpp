@@ -13,8 +13,8 @@ namespace skein {
 class Placement;
 struct ParquetLeaf;
 
-//! Says where one kind of operator runs: places its children, puts boundaries between it and them where the rows have to
-//! move, and says where its own rows are then.
+//! Says where one kind of operator runs: places its children, puts boundaries between it and them where the rows have
+//! to move, and says where its own rows are then.
 //!
 //! Stateless. A rule may replace `op`; the new operator has the same output columns under the same bindings.
 class PlacementRule {
@@ -23,7 +23,7 @@ public:
 	virtual bool Matches(const duckdb::LogicalOperator &op) const = 0;
 	//! `keep_order`: whoever reads `op` returns rows in the order in which they come.
 	virtual Distribution Place(Placement &placement, duckdb::unique_ptr<duckdb::LogicalOperator> &op,
-	                           bool keep_order) const = 0;
+							   bool keep_order) const = 0;
 };
 
 //! The first pass of planning: walks a plan bottom-up and inserts the boundaries between stages.
@@ -47,16 +47,16 @@ public:
 	Distribution Place(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
 	//! Places the children of `op` and brings each into one task; `op` then runs there.
 	Distribution PlaceInOneTask(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order,
-	                            const std::string &reason);
+								const std::string &reason);
 
 	//! Puts a boundary above `op` so that all its rows are in one task.
 	Distribution Coalesce(duckdb::unique_ptr<duckdb::LogicalOperator> &op, const Distribution &distribution);
 	//! ... in one task, merged by the order in which each task of `op` delivers.
 	Distribution CoalesceSorted(duckdb::unique_ptr<duckdb::LogicalOperator> &op,
-	                            const duckdb::vector<duckdb::BoundOrderByNode> &orders);
+								const duckdb::vector<duckdb::BoundOrderByNode> &orders);
 	//! ... in the task that the hash of the keys chooses. Keys are expressions over the columns of `op`.
 	Distribution Shuffle(duckdb::unique_ptr<duckdb::LogicalOperator> &op,
-	                     duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys);
+						 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys);
 	//! ... chunk by chunk in any task.
 	Distribution Deal(duckdb::unique_ptr<duckdb::LogicalOperator> &op);
 	//! ... in every task. Small leaves and constants are put into every task instead.
@@ -64,7 +64,8 @@ public:
 
 	//! Whether every expression of `op` gives the same value on any worker; if not, why.
 	bool CanTravel(duckdb::LogicalOperator &op, std::string &reason);
-	//! What a scan reads, if it is one of Parquet files that can be split exactly; nullptr and why not. Asked once per scan.
+	//! What a scan reads, if it is one of Parquet files that can be split exactly; nullptr and why not. Asked once per
+	//! scan.
 	std::shared_ptr<ParquetLeaf> Analyze(duckdb::LogicalGet &get, std::string &reason);
 	//! Rough bytes of an operator's output.
 	double EstimateBytes(duckdb::LogicalOperator &op);
@@ -90,8 +91,8 @@ public:
 
 private:
 	duckdb::unique_ptr<LogicalExchange> MakeExchange(ExchangeKind kind,
-	                                                 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys,
-	                                                 duckdb::unique_ptr<duckdb::LogicalOperator> child);
+													 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys,
+													 duckdb::unique_ptr<duckdb::LogicalOperator> child);
 	bool ExpressionTravels(duckdb::Expression &expression, std::string &reason);
 
 	struct Analysis {

@@ -69,15 +69,15 @@ bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reas
 	}
 	if (bytes < placement.Options().bytes_per_task) {
 		reason = "it reads only " + StringUtil::BytesToHumanReadableString(bytes) + " (skein_bytes_per_task is " +
-		         StringUtil::BytesToHumanReadableString(placement.Options().bytes_per_task) + ")";
+				 StringUtil::BytesToHumanReadableString(placement.Options().bytes_per_task) + ")";
 		return false;
 	}
 	reason.clear();
 	return true;
 }
 
-//! The task spawner: writes the plan of one task of a stage, with the task's own variant of each leaf and the task's own
-//! parts of each union in their places. The tree is as before when it has been destroyed.
+//! The task spawner: writes the plan of one task of a stage, with the task's own variant of each leaf and the task's
+//! own parts of each union in their places. The tree is as before when it has been destroyed.
 class TaskSpawner {
 public:
 	~TaskSpawner() {
@@ -176,7 +176,7 @@ StagePlan FinishStage(ClientContext &context, StageDraft &stage) {
 } // namespace
 
 PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan, const PlannerOptions &options,
-                     const PlannerCallbacks &callbacks) {
+					 const PlannerCallbacks &callbacks) {
 	PlanResult result;
 	Placement placement(input, options);
 	if (!WorthDistributing(placement, *plan, result.reason)) {
@@ -191,9 +191,9 @@ PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator>
 	auto binding = std::make_shared<LateBinding>();
 	vector<reference<HeadSource>> head_sources;
 	StageCutter cutter(placement, [&](idx_t number, ReadOrder order, vector<ColumnBinding> bindings,
-	                                  vector<LogicalType> types, vector<SortColumn> sort_columns) {
+									  vector<LogicalType> types, vector<SortColumn> sort_columns) {
 		auto source = make_uniq<HeadSource>(binding, number, order, std::move(bindings), std::move(types),
-		                                    std::move(sort_columns));
+											std::move(sort_columns));
 		head_sources.push_back(*source);
 		return unique_ptr<LogicalOperator>(std::move(source));
 	});

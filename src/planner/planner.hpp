@@ -30,9 +30,9 @@ struct PlannerCallbacks {
 	std::vector<std::pair<std::string, std::string>> settings;
 };
 
-//! Distributes an optimized plan: replaces what can run on workers by operators that fetch the rows, and leaves the rest,
-//! the head, in `plan`. If nothing can, `plan` stays as it is.
+//! Distributes an optimized plan: replaces what can run on workers by operators that fetch the rows, and leaves the
+//! rest, the head, in `plan`. If nothing can, `plan` stays as it is.
 PlanResult PlanQuery(duckdb::OptimizerExtensionInput &input, duckdb::unique_ptr<duckdb::LogicalOperator> &plan,
-                     const PlannerOptions &options, const PlannerCallbacks &callbacks);
+					 const PlannerOptions &options, const PlannerCallbacks &callbacks);
 
 } // namespace skein

@@ -30,7 +30,7 @@ bool ReadsSession(Placement &placement, LogicalOperator &op) {
 }
 
 void ReplaceBindings(unique_ptr<Expression> &expression, const vector<ColumnBinding> &from,
-                     const vector<ColumnBinding> &to) {
+					 const vector<ColumnBinding> &to) {
 	if (expression->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
 		auto &binding = expression->Cast<BoundColumnRefExpression>().binding;
 		for (idx_t i = 0; i < from.size(); i++) {
@@ -41,8 +41,8 @@ void ReplaceBindings(unique_ptr<Expression> &expression, const vector<ColumnBind
 		}
 		return;
 	}
-	ExpressionIterator::EnumerateChildren(
-	    *expression, [&](unique_ptr<Expression> &child) { ReplaceBindings(child, from, to); });
+	ExpressionIterator::EnumerateChildren(*expression,
+										  [&](unique_ptr<Expression> &child) { ReplaceBindings(child, from, to); });
 }
 
 vector<SortColumn> SortColumns(const vector<BoundOrderByNode> &orders, const vector<ColumnBinding> &bindings) {
@@ -68,7 +68,8 @@ string Details(const LogicalExchange &exchange) {
 	}
 	if (exchange.read_order == ReadOrder::MERGE) {
 		for (auto &order : exchange.orders) {
-			result += (result.empty() ? "merge=[" : ", ") + order.expression->GetName() + " " + order.GetOrderModifier();
+			result +=
+				(result.empty() ? "merge=[" : ", ") + order.expression->GetName() + " " + order.GetOrderModifier();
 		}
 		return result + "], ";
 	}
@@ -78,7 +79,7 @@ string Details(const LogicalExchange &exchange) {
 } // namespace
 
 StageCutter::StageCutter(Placement &placement, MakeHeadSource make_head_source)
-    : placement_(placement), make_head_source_(std::move(make_head_source)) {
+	: placement_(placement), make_head_source_(std::move(make_head_source)) {
 }
 
 QueryDraft StageCutter::Cut(unique_ptr<LogicalOperator> &plan) {
@@ -166,7 +167,7 @@ void CountTasks(QueryDraft &draft, const PlannerOptions &options) {
 			}
 			if (kind == ExchangeKind::SHUFFLE) {
 				auto spread = options.mode == Mode::FORCE || input.producer->in_session ? options.max_tasks
-				                                                                       : idx_t(input.producer->tasks);
+																						: idx_t(input.producer->tasks);
 				tasks = std::max(tasks, spread);
 			}
 		}

@@ -5,15 +5,16 @@
 
 namespace skein {
 
-//! Cuts a placed plan at its boundaries: every producer becomes a stage, every boundary in a stage a LogicalExchangeSource.
+//! Cuts a placed plan at its boundaries: every producer becomes a stage, every boundary in a stage a
+//! LogicalExchangeSource.
 //!
 //! What is left of `plan` is the head. Its boundaries become operators made by `make_head_source`.
 class StageCutter {
 public:
 	//! Makes the operator by which the head reads its input number `input`.
 	using MakeHeadSource = std::function<duckdb::unique_ptr<duckdb::LogicalOperator>(
-	    duckdb::idx_t input, ReadOrder order, duckdb::vector<duckdb::ColumnBinding> bindings,
-	    duckdb::vector<duckdb::LogicalType> types, duckdb::vector<SortColumn> sort_columns)>;
+		duckdb::idx_t input, ReadOrder order, duckdb::vector<duckdb::ColumnBinding> bindings,
+		duckdb::vector<duckdb::LogicalType> types, duckdb::vector<SortColumn> sort_columns)>;
 
 	StageCutter(Placement &placement, MakeHeadSource make_head_source);
 

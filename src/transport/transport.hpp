@@ -1,5 +1,7 @@
 #pragma once
 
+#include "wire/shared_bytes.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -7,13 +9,6 @@
 #include <string>
 
 namespace skein {
-
-//! Immutable bytes, kept alive by whoever holds `owner`.
-struct SharedBytes {
-	std::shared_ptr<const void> owner;
-	const uint8_t *data = nullptr;
-	size_t size = 0;
-};
 
 //! One message on a link: a short header (control messages) and an opaque body (a page; may be empty).
 struct Frame {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "transport/transport.hpp"
+#include "wire/shared_bytes.hpp"
 
 #include "duckdb/common/allocator.hpp"
 #include "duckdb/common/types/data_chunk.hpp"

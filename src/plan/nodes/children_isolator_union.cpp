@@ -19,7 +19,7 @@ vector<vector<UnionPart>> PackChildren(const vector<UnionChild> &children, idx_t
 		by_weight.push_back(i);
 	}
 	std::stable_sort(by_weight.begin(), by_weight.end(),
-	                 [&](idx_t left, idx_t right) { return children[left].weight > children[right].weight; });
+					 [&](idx_t left, idx_t right) { return children[left].weight > children[right].weight; });
 	vector<vector<UnionPart>> result(tasks);
 	vector<idx_t> load(tasks);
 	for (auto child : by_weight) {
@@ -27,7 +27,7 @@ vector<vector<UnionPart>> PackChildren(const vector<UnionChild> &children, idx_t
 		idx_t lightest = 0;
 		for (idx_t task = 1; task < tasks; task++) {
 			if (std::make_pair(load[task], result[task].size()) <
-			    std::make_pair(load[lightest], result[lightest].size())) {
+				std::make_pair(load[lightest], result[lightest].size())) {
 				lightest = task;
 			}
 		}
@@ -36,7 +36,7 @@ vector<vector<UnionPart>> PackChildren(const vector<UnionChild> &children, idx_t
 	}
 	for (auto &parts : result) {
 		std::sort(parts.begin(), parts.end(),
-		          [](const UnionPart &left, const UnionPart &right) { return left.child < right.child; });
+				  [](const UnionPart &left, const UnionPart &right) { return left.child < right.child; });
 	}
 	return result;
 }
@@ -59,7 +59,7 @@ vector<idx_t> SharesByLargestRemainder(const vector<UnionChild> &children, idx_t
 				continue;
 			}
 			if (!best.IsValid() || wanted[i] - static_cast<double>(shares[i]) >
-			                           wanted[best.GetIndex()] - static_cast<double>(shares[best.GetIndex()])) {
+									   wanted[best.GetIndex()] - static_cast<double>(shares[best.GetIndex()])) {
 				best = i;
 			}
 		}
@@ -92,8 +92,8 @@ vector<vector<UnionPart>> DealUnionTasks(const vector<UnionChild> &children, idx
 }
 
 LogicalChildrenIsolatorUnion::LogicalChildrenIsolatorUnion(idx_t table_index_p,
-                                                           vector<unique_ptr<LogicalOperator>> children_p)
-    : table_index(table_index_p) {
+														   vector<unique_ptr<LogicalOperator>> children_p)
+	: table_index(table_index_p) {
 	children = std::move(children_p);
 	types = children[0]->types;
 }
@@ -106,7 +106,7 @@ vector<UnionPart> LogicalChildrenIsolatorUnion::PartsOf(idx_t task) const {
 		}
 	}
 	std::sort(result.begin(), result.end(),
-	          [](const UnionPart &left, const UnionPart &right) { return left.child < right.child; });
+			  [](const UnionPart &left, const UnionPart &right) { return left.child < right.child; });
 	return result;
 }
 
@@ -129,7 +129,7 @@ unique_ptr<LogicalOperator> LogicalChildrenIsolatorUnion::MakePlain(vector<uniqu
 	auto columns = types.size();
 	if (inputs.size() > 1) {
 		auto result = make_uniq<LogicalSetOperation>(table_index, columns, std::move(inputs),
-		                                             LogicalOperatorType::LOGICAL_UNION, true, true);
+													 LogicalOperatorType::LOGICAL_UNION, true, true);
 		result->SetEstimatedCardinality(estimated_cardinality);
 		return result;
 	}

@@ -19,23 +19,23 @@ struct UnionChild {
 	duckdb::idx_t max_shares;
 };
 
-//! Deals `tasks` tasks to the children of a union: in proportion to their weights, by largest remainder, at least one each;
-//! with fewer tasks than children each child goes whole to one task, the heaviest first to the lightest task (Graham's
-//! LPT rule, 1969). Returns the parts of every task, in the order of the children; a task may have none if there is too
-//! little to share.
+//! Deals `tasks` tasks to the children of a union: in proportion to their weights, by largest remainder, at least one
+//! each; with fewer tasks than children each child goes whole to one task, the heaviest first to the lightest task
+//! (Graham's LPT rule, 1969). Returns the parts of every task, in the order of the children; a task may have none if
+//! there is too little to share.
 duckdb::vector<duckdb::vector<UnionPart>> DealUnionTasks(const duckdb::vector<UnionChild> &children,
-                                                         duckdb::idx_t tasks);
+														 duckdb::idx_t tasks);
 
-//! A UNION ALL whose children are spread over the tasks of a stage, while a plan is being made: every task runs only its
-//! own part of it.
+//! A UNION ALL whose children are spread over the tasks of a stage, while a plan is being made: every task runs only
+//! its own part of it.
 //!
-//! Never shipped: the task spawner puts the union of task i's parts in its place. Children that read other stages are not
-//! isolated: each task runs them over what it gets of these stages.
-//! Invariant: over all tasks, every piece of every isolated child occurs exactly once.
+//! Never shipped: the task spawner puts the union of task i's parts in its place. Children that read other stages are
+//! not isolated: each task runs them over what it gets of these stages. Invariant: over all tasks, every piece of every
+//! isolated child occurs exactly once.
 class LogicalChildrenIsolatorUnion final : public duckdb::LogicalExtensionOperator {
 public:
 	LogicalChildrenIsolatorUnion(duckdb::idx_t table_index,
-	                             duckdb::vector<duckdb::unique_ptr<duckdb::LogicalOperator>> children);
+								 duckdb::vector<duckdb::unique_ptr<duckdb::LogicalOperator>> children);
 
 	const duckdb::idx_t table_index;
 	//! The children that are isolated, by number; the others run in every task.
@@ -52,7 +52,7 @@ public:
 	MakePlain(duckdb::vector<duckdb::unique_ptr<duckdb::LogicalOperator>> inputs) const;
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
-	                                     duckdb::PhysicalPlanGenerator &planner) override;
+										 duckdb::PhysicalPlanGenerator &planner) override;
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override {
 		return GenerateColumnBindings(table_index, children[0]->GetColumnBindings().size());
 	}

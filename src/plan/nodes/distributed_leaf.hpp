@@ -7,7 +7,8 @@ namespace skein {
 //! A leaf together with one ready-made variant for every task of its stage, while a plan is being made.
 //!
 //! Never shipped: the task spawner puts variant i in its place in the plan of task i.
-//! Invariants: every variant has the bindings and types of the leaf; the union of the variants' rows is the leaf's rows.
+//! Invariants: every variant has the bindings and types of the leaf; the union of the variants' rows is the leaf's
+//! rows.
 class LogicalDistributedLeaf final : public duckdb::LogicalExtensionOperator {
 public:
 	//! What EXPLAIN says of a variant.
@@ -37,7 +38,7 @@ public:
 	std::function<void(LogicalDistributedLeaf &, duckdb::idx_t tasks)> make_variants;
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
-	                                     duckdb::PhysicalPlanGenerator &planner) override;
+										 duckdb::PhysicalPlanGenerator &planner) override;
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override {
 		return leaf->GetColumnBindings();
 	}

@@ -5,8 +5,8 @@ namespace skein {
 using namespace duckdb;
 
 LogicalExchange::LogicalExchange(ExchangeKind kind_p, vector<unique_ptr<Expression>> keys,
-                                 unique_ptr<LogicalOperator> child)
-    : LogicalExtensionOperator(std::move(keys)), kind(kind_p) {
+								 unique_ptr<LogicalOperator> child)
+	: LogicalExtensionOperator(std::move(keys)), kind(kind_p) {
 	estimated_cardinality = child->estimated_cardinality;
 	has_estimated_cardinality = child->has_estimated_cardinality;
 	children.push_back(std::move(child));

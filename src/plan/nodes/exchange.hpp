@@ -16,7 +16,7 @@ namespace skein {
 class LogicalExchange final : public duckdb::LogicalExtensionOperator {
 public:
 	LogicalExchange(ExchangeKind kind, duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys,
-	                duckdb::unique_ptr<duckdb::LogicalOperator> child);
+					duckdb::unique_ptr<duckdb::LogicalOperator> child);
 
 	ExchangeKind kind;
 	ReadOrder read_order = ReadOrder::ANY;
@@ -26,7 +26,7 @@ public:
 	std::optional<duckdb::idx_t> shared_cte;
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
-	                                     duckdb::PhysicalPlanGenerator &planner) override;
+										 duckdb::PhysicalPlanGenerator &planner) override;
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override {
 		return children[0]->GetColumnBindings();
 	}

@@ -11,7 +11,7 @@ namespace {
 
 //! The parts of all aggregates of an operator, or nothing and why not.
 std::optional<vector<AggregateParts>> SplitAll(ClientContext &context, LogicalAggregate &aggregate,
-                                               bool distinct_is_local, string &reason) {
+											   bool distinct_is_local, string &reason) {
 	vector<AggregateParts> result;
 	for (auto &expression : aggregate.expressions) {
 		auto copy = expression->Copy();
@@ -109,8 +109,8 @@ public:
 		if (below.kind == DistributionKind::REPLICATED) {
 			return below;
 		}
-		if (aggregate.grouping_sets.size() > 1 || (aggregate.grouping_sets.size() == 1 &&
-		                                           aggregate.grouping_sets[0].size() != aggregate.groups.size())) {
+		if (aggregate.grouping_sets.size() > 1 ||
+			(aggregate.grouping_sets.size() == 1 && aggregate.grouping_sets[0].size() != aggregate.groups.size())) {
 			placement.AddReason("grouping sets are computed in one task");
 			return placement.Coalesce(child, below);
 		}
@@ -126,7 +126,7 @@ public:
 
 private:
 	static Distribution PlaceUngrouped(Placement &placement, unique_ptr<LogicalOperator> &op,
-	                                   const Distribution &below) {
+									   const Distribution &below) {
 		auto &aggregate = op->Cast<LogicalAggregate>();
 		auto &child = aggregate.children[0];
 		auto arguments = CommonDistinctArguments(aggregate);
@@ -188,8 +188,8 @@ private:
 			aggregate.groups[i] = make_uniq<BoundColumnRefExpression>(shown, type, ColumnBinding(group_index, i));
 		}
 		for (idx_t i = 0; i < parts.size(); i++) {
-			auto column = make_uniq<BoundColumnRefExpression>(aggregate.expressions[i]->GetName(), parts[i].partial_type,
-			                                                  ColumnBinding(aggregate_index, i));
+			auto column = make_uniq<BoundColumnRefExpression>(aggregate.expressions[i]->GetName(),
+															  parts[i].partial_type, ColumnBinding(aggregate_index, i));
 			aggregate.expressions[i] = parts[i].make_final(placement.Context(), std::move(column));
 		}
 		// They described the rows that are read; what is read now are parts.

@@ -27,8 +27,8 @@ bool ContainsDelimGet(const LogicalOperator &op) {
 	return false;
 }
 
-//! Looks at the operators between the reads of the duplicate-eliminated side and the delim join: whether they can all stay
-//! in one stage, and by which of the columns their other inputs can be partitioned.
+//! Looks at the operators between the reads of the duplicate-eliminated side and the delim join: whether they can all
+//! stay in one stage, and by which of the columns their other inputs can be partitioned.
 class DelimPath {
 public:
 	DelimPath(Placement &placement) : placement_(placement) {
@@ -71,17 +71,17 @@ public:
 
 	//! The columns by which the largest of the other inputs can be partitioned; none if it cannot be, or there is none.
 	std::set<idx_t> Columns() const {
-		auto largest = std::max_element(others_.begin(), others_.end(), [](const Other &left, const Other &right) {
-			return left.bytes < right.bytes;
-		});
+		auto largest = std::max_element(others_.begin(), others_.end(),
+										[](const Other &left, const Other &right) { return left.bytes < right.bytes; });
 		return largest == others_.end() ? std::set<idx_t>() : largest->columns;
 	}
-	//! Bytes that move if the other inputs follow `columns` where they can and are broadcast to `tasks` tasks elsewhere.
+	//! Bytes that move if the other inputs follow `columns` where they can and are broadcast to `tasks` tasks
+	//! elsewhere.
 	double MovedBytes(const std::set<idx_t> &columns, double tasks) const {
 		double result = 0;
 		for (auto &other : others_) {
-			auto follows = !columns.empty() && std::includes(other.columns.begin(), other.columns.end(),
-			                                                 columns.begin(), columns.end());
+			auto follows = !columns.empty() &&
+						   std::includes(other.columns.begin(), other.columns.end(), columns.begin(), columns.end());
 			result += follows ? other.bytes : 2 * tasks * other.bytes;
 		}
 		return result;
@@ -147,8 +147,9 @@ private:
 	vector<Other> others_;
 };
 
-//! A correlated subquery: the distinct values of some columns of one side are read by the other side, and both are joined.
-//! Everything between the join and these reads stays in one stage, where each task works on the values of its own rows.
+//! A correlated subquery: the distinct values of some columns of one side are read by the other side, and both are
+//! joined. Everything between the join and these reads stays in one stage, where each task works on the values of its
+//! own rows.
 //!
 //!     DelimJoin[o.k = s.k]            DelimJoin[o.k = s.k]
 //!       o                               NetworkShuffle[o.k]
@@ -159,8 +160,8 @@ private:
 //!                                             s
 //!                                           DelimGet[d.k]
 //!
-//! If the other inputs of the subquery are small, or cannot be partitioned alike, they are broadcast and `o` stays where it
-//! is. If an operator of the subquery must see rows of several tasks, all runs in one.
+//! If the other inputs of the subquery are small, or cannot be partitioned alike, they are broadcast and `o` stays
+//! where it is. If an operator of the subquery must see rows of several tasks, all runs in one.
 class DelimJoinRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -197,10 +198,10 @@ public:
 	}
 
 private:
-	//! Shuffles the outer side by those of its columns by which the subquery's inputs can follow, if that is cheaper than
-	//! to broadcast them.
+	//! Shuffles the outer side by those of its columns by which the subquery's inputs can follow, if that is cheaper
+	//! than to broadcast them.
 	static Distribution Partition(Placement &placement, LogicalComparisonJoin &join, unique_ptr<LogicalOperator> &outer,
-	                              Distribution place, const DelimPath &path) {
+								  Distribution place, const DelimPath &path) {
 		auto &options = placement.Options();
 		auto columns = path.Columns();
 		vector<ColumnBinding> usable;
@@ -211,8 +212,7 @@ private:
 			}
 		}
 		auto partitioned = Rename(place, usable, usable);
-		if (usable.empty() || options.join == JoinStrategy::BROADCAST ||
-		    partitioned.kind == DistributionKind::HASH) {
+		if (usable.empty() || options.join == JoinStrategy::BROADCAST || partitioned.kind == DistributionKind::HASH) {
 			return place;
 		}
 		auto tasks = static_cast<double>(options.max_tasks);
@@ -262,7 +262,7 @@ public:
 		auto &get = op->Cast<LogicalDelimGet>();
 		auto columns = get.GetColumnBindings();
 		return Rename(placement.delim_gets.back(),
-		              LogicalOperator::GenerateColumnBindings(POSITION_INDEX, columns.size()), columns);
+					  LogicalOperator::GenerateColumnBindings(POSITION_INDEX, columns.size()), columns);
 	}
 };
 

@@ -14,8 +14,8 @@ namespace {
 //!                                 Distinct[a, b]
 //!                                   ...
 //!
-//! DISTINCT ON takes one row of each key: all rows of a key are brought together first. Without ORDER BY it is the first
-//! one in DuckDB's order, which only one task knows.
+//! DISTINCT ON takes one row of each key: all rows of a key are brought together first. Without ORDER BY it is the
+//! first one in DuckDB's order, which only one task knows.
 class DistinctRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {

@@ -22,8 +22,8 @@ struct JoinSides {
 	bool right_partitioned;
 };
 
-//! Joins rows where equal keys are: in place if both sides are partitioned alike, after one side has been sent to all tasks
-//! of the other, or after both have been shuffled by the join keys.
+//! Joins rows where equal keys are: in place if both sides are partitioned alike, after one side has been sent to all
+//! tasks of the other, or after both have been shuffled by the join keys.
 //!
 //!     Join[l.k = r.k]          Join[l.k = r.k]             Join[l.k = r.k]
 //!       l                =>      NetworkShuffle[l.k]   or    l
@@ -31,14 +31,14 @@ struct JoinSides {
 //!                                NetworkShuffle[r.k]           r
 //!                                  r
 //!
-//! A side is broadcast only if the join returns no rows for the lack of a match there. Positional and ASOF joins are not
-//! matched.
+//! A side is broadcast only if the join returns no rows for the lack of a match there. Positional and ASOF joins are
+//! not matched.
 class JoinRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
 		return op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
-		       op.type == LogicalOperatorType::LOGICAL_ANY_JOIN ||
-		       op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
+			   op.type == LogicalOperatorType::LOGICAL_ANY_JOIN ||
+			   op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
 	}
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
@@ -71,8 +71,8 @@ private:
 		}
 		auto aligned = sides.left_partitioned && sides.right_partitioned && sides.left_match == sides.right_match;
 		auto may_shuffle = MayPartition(sides.type) && !sides.keys.Empty() &&
-		                   (!sides.left.pinned || sides.left_partitioned) &&
-		                   (!sides.right.pinned || sides.right_partitioned);
+						   (!sides.left.pinned || sides.left_partitioned) &&
+						   (!sides.right.pinned || sides.right_partitioned);
 		if (aligned && MayPartition(sides.type)) {
 			return JoinPlan::IN_PLACE;
 		}
@@ -87,13 +87,13 @@ private:
 		auto broadcast_right_cost = 2 * tasks * right_bytes;
 		auto broadcast_left_cost = 2 * tasks * left_bytes;
 		auto shuffle_cost = (sides.left_partitioned ? 0 : left_bytes) +
-		                    (sides.right_partitioned && !sides.left_partitioned ? 0 : right_bytes);
+							(sides.right_partitioned && !sides.left_partitioned ? 0 : right_bytes);
 		auto limit = static_cast<double>(placement.Options().broadcast_limit);
 		auto prefer_broadcast = !may_shuffle || strategy == JoinStrategy::BROADCAST;
-		auto right_pays = may_broadcast_right &&
-		                  (prefer_broadcast || (right_bytes <= limit && broadcast_right_cost <= shuffle_cost));
+		auto right_pays =
+			may_broadcast_right && (prefer_broadcast || (right_bytes <= limit && broadcast_right_cost <= shuffle_cost));
 		auto left_pays =
-		    may_broadcast_left && (prefer_broadcast || (left_bytes <= limit && broadcast_left_cost <= shuffle_cost));
+			may_broadcast_left && (prefer_broadcast || (left_bytes <= limit && broadcast_left_cost <= shuffle_cost));
 		if (right_pays && (!left_pays || broadcast_right_cost <= broadcast_left_cost)) {
 			return JoinPlan::BROADCAST_RIGHT;
 		}

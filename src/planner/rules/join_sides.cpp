@@ -51,12 +51,12 @@ JoinType JoinTypeOf(const LogicalOperator &join) {
 EquiKeys EquiKeysOf(const LogicalOperator &join) {
 	EquiKeys keys;
 	if (join.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN &&
-	    join.type != LogicalOperatorType::LOGICAL_DELIM_JOIN) {
+		join.type != LogicalOperatorType::LOGICAL_DELIM_JOIN) {
 		return keys;
 	}
 	for (auto &condition : join.Cast<LogicalComparisonJoin>().conditions) {
 		auto equality = condition.comparison == ExpressionType::COMPARE_EQUAL ||
-		                condition.comparison == ExpressionType::COMPARE_NOT_DISTINCT_FROM;
+						condition.comparison == ExpressionType::COMPARE_NOT_DISTINCT_FROM;
 		if (equality && condition.left->return_type == condition.right->return_type) {
 			keys.left.push_back(*condition.left);
 			keys.right.push_back(*condition.right);

@@ -14,7 +14,8 @@ bool MayBroadcastLeft(duckdb::JoinType type);
 //! depends on whether the whole right side is empty or holds a NULL.
 bool MayPartition(duckdb::JoinType type);
 
-//! The conditions of a join by which equal rows can be brought together: both sides have the same type, so the same hash.
+//! The conditions of a join by which equal rows can be brought together: both sides have the same type, so the same
+//! hash.
 struct EquiKeys {
 	duckdb::vector<duckdb::reference<const duckdb::Expression>> left;
 	duckdb::vector<duckdb::reference<const duckdb::Expression>> right;

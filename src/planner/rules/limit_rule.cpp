@@ -14,8 +14,8 @@ namespace {
 //!                                     Limit[l + o]
 //!                                       ...
 //!
-//! The part below the boundary only if both are constant. The rows that LIMIT takes are the first in DuckDB's order where
-//! that order is kept, so the order is always asked for.
+//! The part below the boundary only if both are constant. The rows that LIMIT takes are the first in DuckDB's order
+//! where that order is kept, so the order is always asked for.
 class LimitRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -30,13 +30,13 @@ public:
 			return below;
 		}
 		if (below.IsSpread() && !below.pinned && limit.limit_val.Type() == LimitNodeType::CONSTANT_VALUE &&
-		    limit.offset_val.Type() != LimitNodeType::EXPRESSION_VALUE) {
+			limit.offset_val.Type() != LimitNodeType::EXPRESSION_VALUE) {
 			auto offset =
-			    limit.offset_val.Type() == LimitNodeType::CONSTANT_VALUE ? limit.offset_val.GetConstantValue() : 0;
+				limit.offset_val.Type() == LimitNodeType::CONSTANT_VALUE ? limit.offset_val.GetConstantValue() : 0;
 			auto rows = limit.limit_val.GetConstantValue();
 			if (rows <= static_cast<idx_t>(NumericLimits<int64_t>::Maximum()) - offset) {
 				auto partial = make_uniq<LogicalLimit>(
-				    BoundLimitNode::ConstantValue(static_cast<int64_t>(rows + offset)), BoundLimitNode());
+					BoundLimitNode::ConstantValue(static_cast<int64_t>(rows + offset)), BoundLimitNode());
 				partial->children.push_back(std::move(child));
 				partial->SetEstimatedCardinality(rows + offset);
 				partial->ResolveOperatorTypes();

@@ -90,7 +90,7 @@ public:
 		}
 		auto result = placement.CoalesceSorted(op, orders);
 		auto final_limit = make_uniq<LogicalLimit>(BoundLimitNode::ConstantValue(static_cast<int64_t>(limit)),
-		                                           BoundLimitNode::ConstantValue(static_cast<int64_t>(offset)));
+												   BoundLimitNode::ConstantValue(static_cast<int64_t>(offset)));
 		final_limit->SetEstimatedCardinality(limit);
 		final_limit->children.push_back(std::move(op));
 		final_limit->ResolveOperatorTypes();

@@ -29,7 +29,7 @@ string DescribeUnits(const ParquetLeaf &leaf, const vector<ScanUnit> &units) {
 }
 
 LogicalDistributedLeaf::VariantSummary Summarize(const ParquetLeaf &leaf, const vector<ScanUnit> &units) {
-	LogicalDistributedLeaf::VariantSummary summary {DescribeUnits(leaf, units), 0, 0};
+	LogicalDistributedLeaf::VariantSummary summary{DescribeUnits(leaf, units), 0, 0};
 	for (auto &unit : units) {
 		summary.rows += unit.rows;
 		summary.bytes += unit.bytes;
@@ -62,7 +62,7 @@ public:
 		result->total_bytes = shared->total_bytes;
 		result->make_variants = [&context, shared](LogicalDistributedLeaf &node, idx_t tasks) {
 			auto &scan = node.leaf->Cast<LogicalGet>();
-			auto dealt = node.replicated ? vector<vector<ScanUnit>> {shared->units} : DealUnits(shared->units, tasks);
+			auto dealt = node.replicated ? vector<vector<ScanUnit>>{shared->units} : DealUnits(shared->units, tasks);
 			for (idx_t task = 0; task < tasks; task++) {
 				vector<ScanUnit> units;
 				if (node.replicated || task < dealt.size()) {
@@ -80,7 +80,7 @@ public:
 
 private:
 	static Distribution PlaceInSession(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order,
-	                                   const string &reason) {
+									   const string &reason) {
 		placement.AddReason(reason);
 		if (placement.Options().mode == Mode::FORCE && !keep_order) {
 			return placement.Deal(op);

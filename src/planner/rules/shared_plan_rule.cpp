@@ -42,8 +42,8 @@ bool NeedsOrder(const LogicalOperator &op, idx_t cte_index, bool keep_order) {
 //!       ...
 //!         CTERef[c]
 //!
-//! Where the order of rows is to be kept, where the step of a recursive CTE reads it, or where only the session can compute
-//! the definition and nothing is forced, the CTE stays one operator in one task, with all its references.
+//! Where the order of rows is to be kept, where the step of a recursive CTE reads it, or where only the session can
+//! compute the definition and nothing is forced, the CTE stays one operator in one task, with all its references.
 class SharedPlanRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -57,7 +57,7 @@ public:
 		}
 		auto definition = placement.Place(cte.children[0], false);
 		auto stays = definition.pinned || IsReadInRecursion(*cte.children[1], cte.table_index) ||
-		             (definition.session && placement.Options().mode != Mode::FORCE);
+					 (definition.session && placement.Options().mode != Mode::FORCE);
 		if (stays) {
 			placement.Coalesce(cte.children[0], definition);
 			auto reader = placement.Coalesce(cte.children[1], placement.Place(cte.children[1], keep_order));

@@ -15,8 +15,8 @@ namespace {
 //!       a         =>         a
 //!       b                    b
 //!
-//! Children in one task are dealt row by row to all tasks first. Where the order of rows counts, each child is brought to
-//! the one task that puts them one after the other.
+//! Children in one task are dealt row by row to all tasks first. Where the order of rows counts, each child is brought
+//! to the one task that puts them one after the other.
 class UnionRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {

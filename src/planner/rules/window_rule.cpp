@@ -15,7 +15,7 @@ vector<unique_ptr<Expression>> CommonPartitions(const LogicalOperator &op) {
 		for (auto &expression : op.expressions) {
 			auto &partitions = expression->Cast<BoundWindowExpression>().partitions;
 			everywhere = everywhere && std::any_of(partitions.begin(), partitions.end(),
-			                                       [&](auto &other) { return other->Equals(*key); });
+												   [&](auto &other) { return other->Equals(*key); });
 		}
 		if (everywhere) {
 			result.push_back(key->Copy());
