@@ -1,3 +1,4 @@
+#include "answer_check.hpp"
 #include "answer_comparison.hpp"
 
 #include <gtest/gtest.h>
@@ -176,6 +177,18 @@ TEST_F(AnswerComparisonTest, TheLimitAtTheTopIsTakenAway) {
 	EXPECT_EQ(count("SELECT * FROM (SELECT * FROM range(10) LIMIT 5) LIMIT 3"), 5U);
 	EXPECT_EQ(WithoutLimit(*Parse("SELECT 1 ORDER BY 1")), nullptr);
 	EXPECT_EQ(WithoutLimit(*Parse("CREATE TABLE t (a INT)")), nullptr);
+}
+
+TEST_F(AnswerComparisonTest, ACheckAcceptsAnotherChoiceAmongTies) {
+	const auto *query =
+		"SELECT i // 2 AS half, i FROM (SELECT range::INTEGER AS i FROM range(10)) ORDER BY half LIMIT 3";
+	AnswerCheck check(connection_, query, Ask("SELECT i // 2 AS half, i FROM (VALUES (0), (1), (2)) t(i)"));
+	EXPECT_FALSE(check.FindDifferenceTo(Ask("SELECT i // 2 AS half, i FROM (VALUES (1), (0), (2)) t(i)")));
+	EXPECT_FALSE(check.SawTies());
+	EXPECT_TRUE(check.FindDifferenceTo(Ask("SELECT i // 2 AS half, i FROM (VALUES (1), (0), (4)) t(i)")));
+	EXPECT_FALSE(check.SawTies());
+	EXPECT_FALSE(check.FindDifferenceTo(Ask("SELECT i // 2 AS half, i FROM (VALUES (1), (0), (3)) t(i)")));
+	EXPECT_TRUE(check.SawTies());
 }
 
 } // namespace

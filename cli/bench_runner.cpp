@@ -1,5 +1,6 @@
 #include "bench_runner.hpp"
 
+#include "answer_check.hpp"
 #include "machine.hpp"
 
 #include <chrono>
@@ -28,33 +29,6 @@ std::string OneLine(const std::string &message) {
 }
 
 } // namespace
-
-AnswerCheck::AnswerCheck(duckdb::Connection &alone, const std::string &sql, Answer expected)
-	: alone_(alone), expected_(std::move(expected)) {
-	auto statements = alone_.ExtractStatements(sql);
-	statement_ = std::move(statements.back());
-	order_ = FindOrder(*statement_, expected_);
-}
-
-std::optional<std::string> AnswerCheck::FindDifferenceTo(const Answer &actual) {
-	auto difference = FindDifference(expected_, actual, order_);
-	auto without_limit = difference ? WithoutLimit(*statement_) : nullptr;
-	if (!without_limit) {
-		return difference;
-	}
-	if (!unlimited_) {
-		auto result = alone_.Query(std::move(without_limit));
-		if (result->HasError()) {
-			result->ThrowError();
-		}
-		unlimited_ = Answer::From(*result);
-	}
-	if (FindIllegalChoice(expected_, *unlimited_, actual, order_)) {
-		return difference;
-	}
-	saw_ties_ = true;
-	return std::nullopt;
-}
 
 BenchRunner::BenchRunner(Session &session, duckdb::Connection &alone, const BenchRunOptions &options)
 	: session_(session), alone_(alone), options_(options) {
@@ -100,9 +74,8 @@ void BenchRunner::RunAll(const SuiteQuery &query, QueryReport &report) {
 		}
 		if (check && report.verdict != Verdict::DIFFERENT) {
 			report.error = check->FindDifferenceTo(Answer::From(*distributed.result));
-			report.verdict = report.error		? Verdict::DIFFERENT
-							 : check->SawTies() ? Verdict::EQUAL_BUT_TIES
-												: Verdict::EQUAL;
+			auto equal = check->SawTies() ? Verdict::EQUAL_BUT_TIES : Verdict::EQUAL;
+			report.verdict = report.error ? Verdict::DIFFERENT : equal;
 		}
 	}
 	report.alone_cpu_s = alone_cpu.MedianOfAll();
