@@ -44,7 +44,7 @@ ExitCode RunExplain(const ExplainOptions &options) {
 	statements.pop_back();
 	for (auto &statement : statements) {
 		auto result = session.Stream(std::move(statement));
-		while (result->Fetch()) {
+		while (FetchNext(*result)) {
 		}
 	}
 	auto plan = session.Stream(Explain(std::move(last), options));

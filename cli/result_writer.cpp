@@ -194,8 +194,16 @@ private:
 
 } // namespace
 
+duckdb::unique_ptr<duckdb::DataChunk> FetchNext(duckdb::QueryResult &result) {
+	auto chunk = result.Fetch();
+	if (!chunk && result.HasError()) {
+		result.ThrowError();
+	}
+	return chunk;
+}
+
 void WritePlan(duckdb::QueryResult &result, std::ostream &out) {
-	while (auto chunk = result.Fetch()) {
+	while (auto chunk = FetchNext(result)) {
 		for (idx_t row = 0; row < chunk->size(); row++) {
 			auto plan = chunk->GetValue(1, row).ToString();
 			plan.resize(plan.find_last_not_of(" \t\n") + 1);

@@ -37,6 +37,10 @@ enum class TableSize { TERMINAL, COMPLETE };
 std::unique_ptr<ResultWriter> MakeResultWriter(ResultFormat format, duckdb::ClientContext &context, ResultHeader header,
 											   TableSize table_size, std::ostream &out);
 
+//! The next rows of a result, nullptr at its end. Throws if the query failed: for DuckDB's own Fetch() that is an end,
+//! too.
+duckdb::unique_ptr<duckdb::DataChunk> FetchNext(duckdb::QueryResult &result);
+
 //! Writes the result of an EXPLAIN: the plan is text of many lines, which is written as it is.
 void WritePlan(duckdb::QueryResult &result, std::ostream &out);
 

@@ -36,7 +36,7 @@ void PrintResult(Session &session, duckdb::QueryResult &result, ResultFormat for
 	}
 	auto writer = MakeResultWriter(format, *session.Connection().context, {result.names, result.types},
 								   output.IsTerminal() ? TableSize::TERMINAL : TableSize::COMPLETE, output.Stream());
-	while (auto chunk = result.Fetch()) {
+	while (auto chunk = FetchNext(result)) {
 		writer->Write(*chunk);
 		if (!output.Stream()) {
 			break;
