@@ -28,7 +28,7 @@ inline idx_t PartitionOf(uint64_t hash, idx_t partitions) {
 class SinkGlobalState final : public GlobalSinkState {
 public:
 	SinkGlobalState(ClientContext &context, duckdb::shared_ptr<TaskChannels> channels_p)
-	    : channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(*context.db)) {
+		: channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(*context.db)) {
 		for (auto &output : channels->outputs) {
 			output->SetWriterWaker([this]() {
 				auto guard = Lock();
@@ -61,16 +61,16 @@ public:
 	const duckdb::shared_ptr<TaskChannels> channels;
 	//! The instance's, not the connection's: pages outlive the task that made them.
 	BufferManager &buffers;
-	atomic<idx_t> rows {0};
+	atomic<idx_t> rows{0};
 	//! Spreads the threads of the task over the partitions when rows are dealt in turn.
-	atomic<idx_t> next_start {0};
+	atomic<idx_t> next_start{0};
 };
 
 //! The builders and scratch space of one output in one thread.
 struct LocalOutput {
 	LocalOutput(ExecutionContext &context, const SinkOutput &output, const vector<LogicalType> &types, idx_t partitions)
-	    : hashes(LogicalType::HASH), selection(STANDARD_VECTOR_SIZE), part_of_row(STANDARD_VECTOR_SIZE),
-	      offsets(partitions + 1), executor(context.client) {
+		: hashes(LogicalType::HASH), selection(STANDARD_VECTOR_SIZE), part_of_row(STANDARD_VECTOR_SIZE),
+		  offsets(partitions + 1), executor(context.client) {
 		auto builder_count = output.kind == ExchangeKind::SHUFFLE ? partitions : 1;
 		for (idx_t i = 0; i < builder_count; i++) {
 			builders.emplace_back(BufferAllocator::Get(context.client), types);
@@ -103,7 +103,8 @@ public:
 	vector<duckdb::unique_ptr<LocalOutput>> outputs;
 };
 
-void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx_t builder_index, PageBuilder &builder) {
+void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx_t builder_index,
+			  PageBuilder &builder) {
 	auto page = Page::Seal(global.buffers, builder);
 	auto &target = *global.channels->outputs[output];
 	if (spec.kind == ExchangeKind::BROADCAST) {
@@ -142,9 +143,9 @@ void PartitionByHash(LocalOutput &local, DataChunk &chunk, idx_t partitions) {
 } // namespace
 
 PhysicalExchangeSink::PhysicalExchangeSink(PhysicalPlan &plan, vector<SinkOutput> outputs, bool in_order,
-                                           GetChannels get_channels, idx_t estimated_cardinality)
-    : PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, {LogicalType::BIGINT}, estimated_cardinality),
-      outputs_(std::move(outputs)), in_order_(in_order), get_channels_(std::move(get_channels)) {
+										   GetChannels get_channels, idx_t estimated_cardinality)
+	: PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, {LogicalType::BIGINT}, estimated_cardinality),
+	  outputs_(std::move(outputs)), in_order_(in_order), get_channels_(std::move(get_channels)) {
 }
 
 unique_ptr<GlobalSinkState> PhysicalExchangeSink::GetGlobalSinkState(ClientContext &context) const {
@@ -233,7 +234,7 @@ SinkCombineResultType PhysicalExchangeSink::Combine(ExecutionContext &context, O
 }
 
 SinkFinalizeType PhysicalExchangeSink::Finalize(Pipeline &pipeline, Event &event, ClientContext &context,
-                                                OperatorSinkFinalizeInput &input) const {
+												OperatorSinkFinalizeInput &input) const {
 	for (auto &output : input.global_state.Cast<SinkGlobalState>().channels->outputs) {
 		output->Finish();
 	}
@@ -252,7 +253,7 @@ unique_ptr<GlobalSourceState> PhysicalExchangeSink::GetGlobalSourceState(ClientC
 }
 
 SourceResultType PhysicalExchangeSink::GetDataInternal(ExecutionContext &context, DataChunk &chunk,
-                                                       OperatorSourceInput &input) const {
+													   OperatorSourceInput &input) const {
 	auto &state = input.global_state.Cast<SinkSourceState>();
 	if (state.done) {
 		return SourceResultType::FINISHED;

@@ -17,15 +17,15 @@ struct SinkOutput {
 
 //! The top of a task's plan: distributes the rows it gets over the partitions of the task's outputs.
 //!
-//! A sink that returns BLOCKED while one of its outputs is full and is woken by the output; then a source of one row, the
-//! number of rows it has taken, which ends the task. It stops early once nobody reads any of its outputs.
+//! A sink that returns BLOCKED while one of its outputs is full and is woken by the output; then a source of one row,
+//! the number of rows it has taken, which ends the task. It stops early once nobody reads any of its outputs.
 //! `in_order`: one thread feeds it, so that rows keep the order of the plan below.
 class PhysicalExchangeSink final : public duckdb::PhysicalOperator {
 public:
 	using GetChannels = std::function<duckdb::shared_ptr<TaskChannels>(duckdb::ClientContext &)>;
 
 	PhysicalExchangeSink(duckdb::PhysicalPlan &plan, duckdb::vector<SinkOutput> outputs, bool in_order,
-	                     GetChannels get_channels, duckdb::idx_t estimated_cardinality);
+						 GetChannels get_channels, duckdb::idx_t estimated_cardinality);
 
 	duckdb::string GetName() const override {
 		return "EXCHANGE_SINK";
@@ -34,11 +34,11 @@ public:
 	duckdb::unique_ptr<duckdb::GlobalSinkState> GetGlobalSinkState(duckdb::ClientContext &context) const override;
 	duckdb::unique_ptr<duckdb::LocalSinkState> GetLocalSinkState(duckdb::ExecutionContext &context) const override;
 	duckdb::SinkResultType Sink(duckdb::ExecutionContext &context, duckdb::DataChunk &chunk,
-	                            duckdb::OperatorSinkInput &input) const override;
+								duckdb::OperatorSinkInput &input) const override;
 	duckdb::SinkCombineResultType Combine(duckdb::ExecutionContext &context,
-	                                      duckdb::OperatorSinkCombineInput &input) const override;
+										  duckdb::OperatorSinkCombineInput &input) const override;
 	duckdb::SinkFinalizeType Finalize(duckdb::Pipeline &pipeline, duckdb::Event &event, duckdb::ClientContext &context,
-	                                  duckdb::OperatorSinkFinalizeInput &input) const override;
+									  duckdb::OperatorSinkFinalizeInput &input) const override;
 	bool IsSink() const override {
 		return true;
 	}
@@ -51,7 +51,7 @@ public:
 
 	duckdb::unique_ptr<duckdb::GlobalSourceState> GetGlobalSourceState(duckdb::ClientContext &context) const override;
 	duckdb::SourceResultType GetDataInternal(duckdb::ExecutionContext &context, duckdb::DataChunk &chunk,
-	                                         duckdb::OperatorSourceInput &input) const override;
+											 duckdb::OperatorSourceInput &input) const override;
 	bool IsSource() const override {
 		return true;
 	}

@@ -14,7 +14,7 @@ namespace {
 class SourceGlobalState final : public GlobalSourceState {
 public:
 	SourceGlobalState(ClientContext &context, std::shared_ptr<ExchangeInput> input_p, bool parallel)
-	    : input(std::move(input_p)) {
+		: input(std::move(input_p)) {
 		auto threads = static_cast<idx_t>(TaskScheduler::GetScheduler(context).NumberOfThreads());
 		max_threads = parallel ? std::max<idx_t>(1, std::min<idx_t>(threads, input->ProducerCount())) : 1;
 		input->SetWaker([this]() {
@@ -56,10 +56,10 @@ SourceResultType Block(SourceGlobalState &global, OperatorSourceInput &input, IS
 } // namespace
 
 PhysicalExchangeSource::PhysicalExchangeSource(PhysicalPlan &plan, vector<LogicalType> types, ReadOrder order,
-                                               vector<SortColumn> sort_columns, GetInput get_input,
-                                               idx_t estimated_cardinality)
-    : PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), estimated_cardinality), order_(order),
-      sort_columns_(std::move(sort_columns)), get_input_(std::move(get_input)) {
+											   vector<SortColumn> sort_columns, GetInput get_input,
+											   idx_t estimated_cardinality)
+	: PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), estimated_cardinality), order_(order),
+	  sort_columns_(std::move(sort_columns)), get_input_(std::move(get_input)) {
 }
 
 unique_ptr<GlobalSourceState> PhysicalExchangeSource::GetGlobalSourceState(ClientContext &context) const {
@@ -67,16 +67,17 @@ unique_ptr<GlobalSourceState> PhysicalExchangeSource::GetGlobalSourceState(Clien
 }
 
 unique_ptr<LocalSourceState> PhysicalExchangeSource::GetLocalSourceState(ExecutionContext &context,
-                                                                         GlobalSourceState &state) const {
+																		 GlobalSourceState &state) const {
 	auto result = make_uniq<SourceLocalState>();
 	if (order_ == ReadOrder::MERGE) {
-		result->merge = make_uniq<SortedMerge>(context.client, state.Cast<SourceGlobalState>().input, GetTypes(), sort_columns_);
+		result->merge =
+			make_uniq<SortedMerge>(context.client, state.Cast<SourceGlobalState>().input, GetTypes(), sort_columns_);
 	}
 	return result;
 }
 
 SourceResultType PhysicalExchangeSource::GetDataInternal(ExecutionContext &context, DataChunk &chunk,
-                                                         OperatorSourceInput &input) const {
+														 OperatorSourceInput &input) const {
 	auto &global = input.global_state.Cast<SourceGlobalState>();
 	auto &local = input.local_state.Cast<SourceLocalState>();
 	auto &source = *global.input;
@@ -87,7 +88,7 @@ SourceResultType PhysicalExchangeSource::GetDataInternal(ExecutionContext &conte
 				return chunk.size() == 0 ? SourceResultType::FINISHED : SourceResultType::HAVE_MORE_OUTPUT;
 			}
 			auto result = Block(
-			    global, input, [&]() { return source.IsReadyFrom(local.merge->AwaitedProducer()); }, retry);
+				global, input, [&]() { return source.IsReadyFrom(local.merge->AwaitedProducer()); }, retry);
 			if (!retry) {
 				return result;
 			}
@@ -111,7 +112,7 @@ SourceResultType PhysicalExchangeSource::GetDataInternal(ExecutionContext &conte
 			return SourceResultType::FINISHED;
 		}
 		auto result = Block(
-		    global, input, [&]() { return in_order ? source.IsReadyFrom(local.producer) : source.IsReady(); }, retry);
+			global, input, [&]() { return in_order ? source.IsReadyFrom(local.producer) : source.IsReady(); }, retry);
 		if (!retry) {
 			return result;
 		}

@@ -11,17 +11,18 @@ namespace skein {
 
 //! A leaf of a task's plan, or of the head: the rows of another stage that are meant for this task.
 //!
-//! Returns BLOCKED while nothing has arrived and is woken by the input. Any number of threads takes pages when the order
-//! does not matter; one thread reads BY_TASK and MERGE. When its state dies the input is closed, which stops producers.
-//! Children, if any, are sinks for rows that the head's session feeds to the stages; all run before the first read.
+//! Returns BLOCKED while nothing has arrived and is woken by the input. Any number of threads takes pages when the
+//! order does not matter; one thread reads BY_TASK and MERGE. When its state dies the input is closed, which stops
+//! producers. Children, if any, are sinks for rows that the head's session feeds to the stages; all run before the
+//! first read.
 class PhysicalExchangeSource : public duckdb::PhysicalOperator {
 public:
 	using GetInput = std::function<std::shared_ptr<ExchangeInput>(duckdb::ClientContext &)>;
 
 	//! `sort_columns` only for ReadOrder::MERGE.
 	PhysicalExchangeSource(duckdb::PhysicalPlan &plan, duckdb::vector<duckdb::LogicalType> types, ReadOrder order,
-	                       duckdb::vector<SortColumn> sort_columns, GetInput get_input,
-	                       duckdb::idx_t estimated_cardinality);
+						   duckdb::vector<SortColumn> sort_columns, GetInput get_input,
+						   duckdb::idx_t estimated_cardinality);
 
 	duckdb::string GetName() const override {
 		return "EXCHANGE_SOURCE";
@@ -29,9 +30,9 @@ public:
 
 	duckdb::unique_ptr<duckdb::GlobalSourceState> GetGlobalSourceState(duckdb::ClientContext &context) const override;
 	duckdb::unique_ptr<duckdb::LocalSourceState> GetLocalSourceState(duckdb::ExecutionContext &context,
-	                                                                 duckdb::GlobalSourceState &state) const override;
+																	 duckdb::GlobalSourceState &state) const override;
 	duckdb::SourceResultType GetDataInternal(duckdb::ExecutionContext &context, duckdb::DataChunk &chunk,
-	                                         duckdb::OperatorSourceInput &input) const override;
+											 duckdb::OperatorSourceInput &input) const override;
 	bool IsSource() const override {
 		return true;
 	}

@@ -16,7 +16,7 @@ enum class NodeKind : uint8_t { SINK = 0, SOURCE = 1 };
 
 //! DuckDB asks every operator extension before it gives up on a statement that it cannot bind: ours binds none.
 BoundStatement BindNothing(ClientContext &context, Binder &binder, OperatorExtensionInfo *info,
-                           SQLStatement &statement) {
+						   SQLStatement &statement) {
 	return BoundStatement();
 }
 
@@ -31,7 +31,7 @@ public:
 	unique_ptr<LogicalExtensionOperator> Deserialize(Deserializer &deserializer) override {
 		auto kind = static_cast<NodeKind>(deserializer.ReadProperty<uint8_t>(300, "node_kind"));
 		return kind == NodeKind::SINK ? LogicalExchangeSink::DeserializeFields(deserializer)
-		                              : LogicalExchangeSource::DeserializeFields(deserializer);
+									  : LogicalExchangeSource::DeserializeFields(deserializer);
 	}
 };
 
@@ -65,7 +65,7 @@ string LogicalExchangeSink::GetExtensionName() const {
 }
 
 PhysicalOperator &LogicalExchangeSink::CreatePlan(PhysicalPlanGenerator &planner,
-                                                  PhysicalExchangeSink::GetChannels get_channels) {
+												  PhysicalExchangeSink::GetChannels get_channels) {
 	auto &child = planner.CreatePlan(*children[0]);
 	vector<SinkOutput> outputs;
 	idx_t next = 0;
@@ -78,7 +78,7 @@ PhysicalOperator &LogicalExchangeSink::CreatePlan(PhysicalPlanGenerator &planner
 		outputs.push_back(std::move(output));
 	}
 	auto &sink = planner.Make<PhysicalExchangeSink>(std::move(outputs), in_order_, std::move(get_channels),
-	                                                estimated_cardinality);
+													estimated_cardinality);
 	sink.children.push_back(child);
 	return sink;
 }
@@ -115,9 +115,9 @@ unique_ptr<LogicalExtensionOperator> LogicalExchangeSink::DeserializeFields(Dese
 }
 
 LogicalExchangeSource::LogicalExchangeSource(idx_t input, ReadOrder order, vector<ColumnBinding> bindings,
-                                             vector<LogicalType> column_types, vector<SortColumn> sort_columns)
-    : input_(input), order_(order), bindings_(std::move(bindings)), column_types_(std::move(column_types)),
-      sort_columns_(std::move(sort_columns)) {
+											 vector<LogicalType> column_types, vector<SortColumn> sort_columns)
+	: input_(input), order_(order), bindings_(std::move(bindings)), column_types_(std::move(column_types)),
+	  sort_columns_(std::move(sort_columns)) {
 }
 
 string LogicalExchangeSource::GetExtensionName() const {
@@ -136,11 +136,9 @@ vector<idx_t> LogicalExchangeSource::GetTableIndex() const {
 
 PhysicalOperator &LogicalExchangeSource::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
 	auto input = input_;
-	auto get_input = [input](ClientContext &task_context) {
-		return TaskChannels::Get(task_context)->inputs[input];
-	};
+	auto get_input = [input](ClientContext &task_context) { return TaskChannels::Get(task_context)->inputs[input]; };
 	return planner.Make<PhysicalExchangeSource>(column_types_, order_, sort_columns_, std::move(get_input),
-	                                            estimated_cardinality);
+												estimated_cardinality);
 }
 
 void LogicalExchangeSource::Serialize(Serializer &serializer) const {
@@ -183,8 +181,8 @@ unique_ptr<LogicalExtensionOperator> LogicalExchangeSource::DeserializeFields(De
 	}
 	vector<SortColumn> sort;
 	for (idx_t i = 0; i < sort_columns.size(); i++) {
-		sort.push_back({sort_columns[i], OrderModifiers(static_cast<OrderType>(directions[i]),
-		                                                static_cast<OrderByNullType>(nulls[i]))});
+		sort.push_back({sort_columns[i],
+						OrderModifiers(static_cast<OrderType>(directions[i]), static_cast<OrderByNullType>(nulls[i]))});
 	}
 	return make_uniq<LogicalExchangeSource>(input, order, std::move(bindings), std::move(types), std::move(sort));
 }

@@ -18,10 +18,10 @@ public:
 	LogicalExchangeSink(duckdb::vector<LogicalSinkOutput> outputs, bool in_order);
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
-	                                     duckdb::PhysicalPlanGenerator &planner) override;
+										 duckdb::PhysicalPlanGenerator &planner) override;
 	//! As CreatePlan(), with channels that are found in another way than through the task's connection.
 	duckdb::PhysicalOperator &CreatePlan(duckdb::PhysicalPlanGenerator &planner,
-	                                     PhysicalExchangeSink::GetChannels get_channels);
+										 PhysicalExchangeSink::GetChannels get_channels);
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override;
 	duckdb::string GetExtensionName() const override;
 	duckdb::string GetName() const override {
@@ -49,13 +49,13 @@ class LogicalExchangeSource final : public duckdb::LogicalExtensionOperator {
 public:
 	//! `orders` only for ReadOrder::MERGE; its expressions are columns of `bindings`.
 	LogicalExchangeSource(duckdb::idx_t input, ReadOrder order, duckdb::vector<duckdb::ColumnBinding> bindings,
-	                      duckdb::vector<duckdb::LogicalType> column_types, duckdb::vector<SortColumn> sort_columns);
+						  duckdb::vector<duckdb::LogicalType> column_types, duckdb::vector<SortColumn> sort_columns);
 
 	duckdb::idx_t Input() const {
 		return input_;
 	}
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
-	                                     duckdb::PhysicalPlanGenerator &planner) override;
+										 duckdb::PhysicalPlanGenerator &planner) override;
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override {
 		return bindings_;
 	}

@@ -5,7 +5,7 @@ namespace skein {
 using namespace duckdb;
 
 OutputBuffer::OutputBuffer(idx_t partitions, idx_t capacity_bytes)
-    : capacity_bytes_(capacity_bytes), partitions_(partitions), open_partitions_(partitions) {
+	: capacity_bytes_(capacity_bytes), partitions_(partitions), open_partitions_(partitions) {
 }
 
 void OutputBuffer::SetWriterWaker(std::function<void()> waker) {
@@ -51,7 +51,7 @@ void OutputBuffer::Append(idx_t index, std::shared_ptr<Page> page) {
 			return;
 		}
 		auto &partition = partitions_[index];
-		AppendLocked(partition, std::make_shared<HeldPage>(HeldPage {std::move(page), 0}));
+		AppendLocked(partition, std::make_shared<HeldPage>(HeldPage{std::move(page), 0}));
 		notify = partition.on_change;
 	}
 	if (notify) {
@@ -65,7 +65,7 @@ void OutputBuffer::AppendToAll(const std::shared_ptr<Page> &page) {
 		if (aborted_) {
 			return;
 		}
-		auto held = std::make_shared<HeldPage>(HeldPage {page, 0});
+		auto held = std::make_shared<HeldPage>(HeldPage{page, 0});
 		for (auto &partition : partitions_) {
 			AppendLocked(partition, held);
 		}

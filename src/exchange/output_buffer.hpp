@@ -99,8 +99,8 @@ private:
 	bool finished_ = false;
 	bool aborted_ = false;
 	duckdb::ErrorData error_;
-	std::atomic<duckdb::idx_t> appended_bytes_ {0};
-	std::atomic<duckdb::idx_t> appended_rows_ {0};
+	std::atomic<duckdb::idx_t> appended_bytes_{0};
+	std::atomic<duckdb::idx_t> appended_rows_{0};
 
 	std::mutex waker_mutex_;
 	std::function<void()> writer_waker_;

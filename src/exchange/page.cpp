@@ -27,7 +27,7 @@ struct PinnedPage {
 } // namespace
 
 Page::Page(BufferManager &buffers, duckdb::shared_ptr<BlockHandle> block, idx_t rows, idx_t bytes)
-    : buffers_(buffers), block_(std::move(block)), rows_(rows), bytes_(bytes) {
+	: buffers_(buffers), block_(std::move(block)), rows_(rows), bytes_(bytes) {
 }
 
 std::shared_ptr<Page> Page::Seal(BufferManager &buffers, PageBuilder &builder) {

@@ -9,7 +9,8 @@ namespace skein {
 
 class PageBuilder;
 
-//! A sealed page in memory of DuckDB's buffer manager: it counts against the memory limit and is spilled under pressure.
+//! A sealed page in memory of DuckDB's buffer manager: it counts against the memory limit and is spilled under
+//! pressure.
 //!
 //! Shared by the partitions that hold it. Thread-safe.
 class Page {
@@ -28,7 +29,7 @@ public:
 
 private:
 	Page(duckdb::BufferManager &buffers, duckdb::shared_ptr<duckdb::BlockHandle> block, duckdb::idx_t rows,
-	     duckdb::idx_t bytes);
+		 duckdb::idx_t bytes);
 
 	duckdb::BufferManager &buffers_;
 	duckdb::shared_ptr<duckdb::BlockHandle> block_;

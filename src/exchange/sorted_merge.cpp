@@ -9,9 +9,9 @@ namespace skein {
 using namespace duckdb;
 
 SortedMerge::SortedMerge(ClientContext &context, std::shared_ptr<ExchangeInput> input, vector<LogicalType> types,
-                         vector<SortColumn> sort_columns)
-    : context_(context), input_(std::move(input)), types_(std::move(types)), sort_columns_(std::move(sort_columns)),
-      runs_(input_->ProducerCount()) {
+						 vector<SortColumn> sort_columns)
+	: context_(context), input_(std::move(input)), types_(std::move(types)), sort_columns_(std::move(sort_columns)),
+	  runs_(input_->ProducerCount()) {
 	vector<LogicalType> sort_types;
 	for (auto &column : sort_columns_) {
 		sort_types.push_back(types_[column.column]);

@@ -23,7 +23,7 @@ struct SortColumn {
 class SortedMerge {
 public:
 	SortedMerge(duckdb::ClientContext &context, std::shared_ptr<ExchangeInput> input,
-	            duckdb::vector<duckdb::LogicalType> types, duckdb::vector<SortColumn> sort_columns);
+				duckdb::vector<duckdb::LogicalType> types, duckdb::vector<SortColumn> sort_columns);
 
 	//! Fills `chunk` with the next rows; empty at the end. False: a producer's next row has not arrived, nothing was
 	//! returned; call again once AwaitedProducer() is ready.

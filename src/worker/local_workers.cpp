@@ -34,7 +34,7 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 }
 
 LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit)
-    : db_(MakeWorkerInstance(threads, memory_limit, "")) {
+	: db_(MakeWorkerInstance(threads, memory_limit, "")) {
 }
 
 LocalWorkers::~LocalWorkers() {
@@ -55,8 +55,7 @@ std::vector<string> LocalWorkers::Addresses(size_t count) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	while (services_.size() < count) {
 		auto name = "local-" + std::to_string(services_.size() + 1);
-		services_.push_back(
-		    std::make_unique<WorkerService>(*db_->instance, watcher_, transport_, name, LinkOptions()));
+		services_.push_back(std::make_unique<WorkerService>(*db_->instance, watcher_, transport_, name, LinkOptions()));
 		services_.back()->GetNode().Listen(name);
 		addresses_.push_back(name);
 	}

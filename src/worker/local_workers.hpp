@@ -8,7 +8,7 @@ namespace skein {
 //! A DuckDB instance that runs tasks and nothing else: all its threads take tasks, none waits for a client.
 //! Empty strings and 0 leave DuckDB's defaults.
 duckdb::unique_ptr<duckdb::DuckDB> MakeWorkerInstance(size_t threads, const std::string &memory_limit,
-                                                      const std::string &temp_directory);
+													  const std::string &temp_directory);
 
 //! Makes the plans that travel between nodes readable and executable on `db`. Idempotent.
 void RegisterTravelling(duckdb::DatabaseInstance &db);

@@ -11,8 +11,8 @@ namespace {
 class WorkerProcess final : public Worker {
 public:
 	explicit WorkerProcess(const WorkerOptions &options)
-	    : db_(MakeWorkerInstance(options.threads, options.memory_limit, options.temp_directory)),
-	      service_(*db_->instance, watcher_, transport_, "@self", LinkOptions()) {
+		: db_(MakeWorkerInstance(options.threads, options.memory_limit, options.temp_directory)),
+		  service_(*db_->instance, watcher_, transport_, "@self", LinkOptions()) {
 		address_ = service_.GetNode().Listen(options.listen);
 	}
 	~WorkerProcess() override {
