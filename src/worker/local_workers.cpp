@@ -1,12 +1,25 @@
 #include "worker/local_workers.hpp"
 
+#include "duckdb/common/types/uuid.hpp"
 #include "engine/aggregate_state.hpp"
 #include "engine/parquet_slice.hpp"
 #include "exchange/logical_exchange.hpp"
 
+#include <filesystem>
+
 namespace skein {
 
 using namespace duckdb;
+
+namespace {
+
+//! A folder that nobody else uses; DuckDB makes it when it first spills, and removes it when the instance goes.
+string OwnTempDirectory() {
+	auto name = "skein-" + UUID::ToString(UUID::GenerateRandomUUID());
+	return (std::filesystem::temp_directory_path() / name).string();
+}
+
+} // namespace
 
 void RegisterTravelling(DatabaseInstance &db) {
 	RegisterExchangeOperators(db);
@@ -25,9 +38,7 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 	if (!memory_limit.empty()) {
 		config.SetOptionByName("memory_limit", Value(memory_limit));
 	}
-	if (!temp_directory.empty()) {
-		config.SetOptionByName("temp_directory", Value(temp_directory));
-	}
+	config.SetOptionByName("temp_directory", Value(temp_directory.empty() ? OwnTempDirectory() : temp_directory));
 	auto db = make_uniq<DuckDB>(nullptr, &config);
 	RegisterTravelling(*db->instance);
 	return db;

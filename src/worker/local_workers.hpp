@@ -6,7 +6,7 @@
 namespace skein {
 
 //! A DuckDB instance that runs tasks and nothing else: all its threads take tasks, none waits for a client.
-//! Empty strings and 0 leave DuckDB's defaults.
+//! Empty strings and 0 leave DuckDB's defaults, but for the temporary directory: its own, below the system's.
 duckdb::unique_ptr<duckdb::DuckDB> MakeWorkerInstance(size_t threads, const std::string &memory_limit,
 													  const std::string &temp_directory);
 

@@ -84,7 +84,7 @@ class WorkerTest(ProcessTest):
 
     def test_sigterm_and_sigint_stop_it_cleanly(self):
         for stop in (signal.SIGTERM, signal.SIGINT):
-            worker, _ = self.ready_worker("--threads", "1", "--memory-limit", "1GB", "--slots", "4")
+            worker, _ = self.ready_worker("--threads", "1", "--memory-limit", "1GB")
             worker.send_signal(stop)
             self.assertEqual(self.finish(worker), (0, "", ""))
 
