@@ -60,13 +60,13 @@ class KilledWorkerTest(ClusterTest):
             self.lose_one_beside(survivors)
         threads = [worker.threads() for worker in survivors]
         descriptors = [worker.descriptors() for worker in survivors]
-        for _ in range(8):
+        for _ in range(5):
             self.lose_one_beside(survivors)
         self.assert_free(survivors)
         for worker, before in zip(survivors, threads):
-            self.assertLess(worker.threads(), before + 4)
+            self.assertLess(worker.threads(), before + 5)
         for worker, before in zip(survivors, descriptors):
-            self.assertLess(worker.descriptors(), before + 4)
+            self.assertLess(worker.descriptors(), before + 5)
 
     def lose_one_beside(self, survivors):
         (victim,) = self.workers(1)
