@@ -43,16 +43,22 @@ public:
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
 		JoinSides sides;
-		sides.left = placement.Place(op->children[0], false);
+		// With one row on the right, as for LIMIT (SELECT ...), a cross product returns the left side's rows in their
+		// order.
+		auto ordered = keep_order && op->type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
+		sides.left = placement.Place(op->children[0], ordered);
 		sides.right = placement.Place(op->children[1], false);
 		sides.keys = EquiKeysOf(*op);
 		sides.type = JoinTypeOf(*op);
 		sides.left_partitioned = sides.keys.Match(sides.left, true, sides.left_match);
 		sides.right_partitioned = sides.keys.Match(sides.right, false, sides.right_match);
 		auto pinned = sides.left.pinned || sides.right.pinned;
-		auto result = Execute(placement, *op, sides, Choose(placement, *op, sides));
+		auto plan = Choose(placement, *op, sides);
+		auto in_order =
+			ordered && sides.left.in_order && (plan == JoinPlan::IN_PLACE || plan == JoinPlan::BROADCAST_RIGHT);
+		auto result = Execute(placement, *op, sides, plan);
 		result.pinned = pinned;
-		result.in_order = false;
+		result.in_order = in_order;
 		return result;
 	}
 
