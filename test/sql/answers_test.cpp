@@ -81,6 +81,7 @@ int main(int argc, char **argv) {
 	app.add_option("--configuration", arguments.configurations, "Only this one; may be repeated")
 		->allow_extra_args(false);
 	app.add_option("--max-failures", arguments.runner.max_failures, "After which a configuration is given up");
+	app.add_flag("--trace", arguments.runner.trace, "Say what is run");
 	app.add_option("file", arguments.file, "The test file")->required();
 	CLI11_PARSE(app, argc, argv);
 	try {

@@ -93,6 +93,9 @@ void SqlTestRunner::Configure(duckdb::Connection &connection, const Configuratio
 }
 
 void SqlTestRunner::RunRecord(State &state, const SqlTestRecord &record) {
+	if (options_.trace) {
+		std::cerr << path_ << ":" << record.line << " [" << configuration_ << "]: " << record.text << std::endl;
+	}
 	try {
 		switch (record.kind) {
 		case Kind::STATEMENT_OK:

@@ -31,6 +31,8 @@ public:
 		std::string cluster;
 		//! Failures of one configuration after which it is given up.
 		size_t max_failures = 20;
+		//! Whether to say on stderr what is run, for one that ends the process.
+		bool trace = false;
 	};
 	//! `path` names the file in reports; `file` outlives the runner.
 	SqlTestRunner(std::string path, const SqlTestFile &file, Options options);
