@@ -1,0 +1,157 @@
+//! Compares the plans that EXPLAIN shows with those in the files of a folder.
+//!
+//!     plans_test --extensions DIR [--rewrite] FOLDER
+//!
+//! A file `q01.plan` holds a query, a line `----`, and the plan, in which sizes and ids are masked. Tables are those
+//! of TPC-H at scale 0.01, in Parquet files.
+
+#include "test/support/sql_test_runner.hpp"
+#include "test/support/temporary_folder.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <regex>
+#include <sstream>
+
+namespace skein::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string SEPARATOR = "\n----\n";
+
+void Run(duckdb::Connection &connection, const std::string &sql) {
+	auto outcome = RunSql(connection, sql);
+	if (!outcome.answer) {
+		throw std::runtime_error(sql + ": " + outcome.ErrorLine());
+	}
+}
+
+void MakeTables(duckdb::Connection &connection, const std::string &extensions, const std::string &folder) {
+	Run(connection, "SET skein_mode = 'off'");
+	Run(connection, "LOAD " + duckdb::Value(extensions + "/tpch.duckdb_extension").ToSQLString());
+	Run(connection, "CALL dbgen(sf = 0.01)");
+	for (std::string table : {"customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"}) {
+		auto files = table == "nation" || table == "region" ? 1 : 4;
+		fs::create_directories(fs::path(folder) / table);
+		for (int file = 0; file < files; file++) {
+			auto share = "(SELECT count(*) FROM " + table + ") // " + std::to_string(files);
+			auto rows = "SELECT * FROM " + table + " WHERE rowid >= " + share + " * " + std::to_string(file) +
+						(file + 1 < files ? " AND rowid < " + share + " * " + std::to_string(file + 1) : "");
+			Run(connection, "COPY (" + rows + ") TO '" + folder + "/" + table + "/" + std::to_string(file) +
+								".parquet' (FORMAT parquet, ROW_GROUP_SIZE 2048)");
+		}
+		Run(connection, "DROP TABLE " + table);
+		Run(connection, "CREATE VIEW " + table + " AS SELECT * FROM '" + folder + "/" + table + "/*.parquet'");
+	}
+	Run(connection, "SET skein_mode = 'force'");
+	Run(connection, "SET skein_workers = 4");
+	Run(connection, "SET threads = 2");
+}
+
+//! What differs from machine to machine becomes a word.
+std::string Mask(std::string text, const std::string &folder) {
+	for (auto at = text.find(folder); at != std::string::npos; at = text.find(folder)) {
+		text.replace(at, folder.size(), "FOLDER");
+	}
+	text = std::regex_replace(text, std::regex("bytes=[0-9]+"), "bytes=SIZE");
+	text = std::regex_replace(text, std::regex("[0-9.]+ ([KMGT]i?B|bytes?)\\b(?!=)"), "SIZE");
+	text = std::regex_replace(text, std::regex("#\\[[0-9]+\\.[0-9]+\\]"), "#[COLUMN]");
+	while (!text.empty() && text.back() == '\n') {
+		text.pop_back();
+	}
+	return text + "\n";
+}
+
+std::string Explain(duckdb::Connection &connection, const std::string &sql, const std::string &folder) {
+	auto outcome = RunSql(connection, "EXPLAIN " + sql);
+	if (!outcome.answer) {
+		return outcome.ErrorLine() + "\n";
+	}
+	std::string text;
+	for (auto &row : outcome.answer->rows) {
+		text += row.back().ToString() + "\n";
+	}
+	return Mask(text, folder);
+}
+
+std::string ReadFile(const fs::path &path) {
+	std::ifstream stream(path);
+	std::ostringstream text;
+	text << stream.rdbuf();
+	return text.str();
+}
+
+//! The first line in which two texts differ.
+std::string FirstDifference(const std::string &expected, const std::string &actual) {
+	std::istringstream expected_lines(expected);
+	std::istringstream actual_lines(actual);
+	std::string left;
+	std::string right;
+	for (size_t number = 1;; number++) {
+		auto has_left = static_cast<bool>(std::getline(expected_lines, left));
+		auto has_right = static_cast<bool>(std::getline(actual_lines, right));
+		if (!has_left && !has_right) {
+			return "";
+		}
+		if (has_left != has_right || left != right) {
+			return "line " + std::to_string(number) + " of the plan is\n  " + (has_right ? right : "(missing)") +
+				   "\ninstead of\n  " + (has_left ? left : "(missing)");
+		}
+	}
+}
+
+int Compare(const std::string &extensions, const fs::path &plans, bool rewrite) {
+	TemporaryFolder folder;
+	SqlTestDatabase database;
+	MakeTables(*database.connection, extensions, folder.Path());
+	std::vector<fs::path> files;
+	for (auto &entry : fs::directory_iterator(plans)) {
+		if (entry.path().extension() == ".plan") {
+			files.push_back(entry.path());
+		}
+	}
+	std::sort(files.begin(), files.end());
+	size_t failures = 0;
+	for (auto &file : files) {
+		auto text = ReadFile(file);
+		auto separator = text.find(SEPARATOR);
+		auto sql = text.substr(0, separator);
+		auto plan = Explain(*database.connection, sql, folder.Path());
+		if (rewrite) {
+			std::ofstream(file) << sql << SEPARATOR << plan;
+			continue;
+		}
+		auto expected = separator == std::string::npos ? "" : text.substr(separator + SEPARATOR.size());
+		if (expected != plan) {
+			failures++;
+			std::cerr << file.string() << ": " << FirstDifference(expected, plan) << "\n\n";
+		}
+	}
+	std::cout << files.size() << " plans, " << failures << " differ\n";
+	return files.empty() || failures > 0 ? 1 : 0;
+}
+
+} // namespace
+} // namespace skein::test
+
+int main(int argc, char **argv) {
+	std::string extensions;
+	std::string plans;
+	bool rewrite = false;
+	CLI::App app("Compares the plans that EXPLAIN shows with files");
+	app.add_option("--extensions", extensions, "Where DuckDB's extensions lie")->required();
+	app.add_flag("--rewrite", rewrite, "Write the plans instead");
+	app.add_option("folder", plans, "Where the plans lie")->required();
+	CLI11_PARSE(app, argc, argv);
+	try {
+		return skein::test::Compare(extensions, plans, rewrite);
+	} catch (const std::exception &error) {
+		std::cerr << duckdb::ErrorData(error).Message() << '\n';
+		return 1;
+	}
+}
