@@ -29,13 +29,13 @@ struct RunOptions {
 //! One execution of a distributed plan: sends the tasks, lets the head read, collects how they end, and ends them all.
 //!
 //! Shared by the session and the coordinator. Thread-safe. Life: made, Start(), read, Finish().
-//! Errors: the first that is not a consequence of another wins; it ends the head's inputs and everything on the workers.
-//! Nothing throws but Start(), for malformed addresses.
+//! Errors: the first that is not a consequence of another wins; it ends the head's inputs and everything on the
+//! workers. Nothing throws but Start(), for malformed addresses.
 class QueryRun : public std::enable_shared_from_this<QueryRun> {
 public:
 	//! Task i of stage s runs on workers[(i + s) % workers.size()]. `on_finish` is called once, from Finish().
 	QueryRun(Node &node, duckdb::DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
-	         std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish);
+			 std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish);
 
 	const std::string &Id() const {
 		return id_;

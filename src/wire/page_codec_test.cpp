@@ -116,6 +116,33 @@ TEST(PageCodecVectors, DictionaryOfADictionaryOfEveryType) {
 	}
 }
 
+TEST(PageCodecVectors, SelectionFromADictionaryOfEveryType) {
+	Engine engine;
+	auto result = engine.Query("SELECT t.* FROM test_all_types() t, range(100)");
+	auto chunk = result->Fetch();
+	SelectionVector dictionary(STANDARD_VECTOR_SIZE);
+	SelectionVector selection(500);
+	std::mt19937 random(1);
+	for (idx_t i = 0; i < STANDARD_VECTOR_SIZE; i++) {
+		dictionary.set_index(i, random() % chunk->size());
+	}
+	for (idx_t i = 0; i < 500; i++) {
+		selection.set_index(i, random() % STANDARD_VECTOR_SIZE);
+	}
+	chunk->Slice(dictionary, STANDARD_VECTOR_SIZE);
+	std::vector<Row> expected;
+	for (idx_t i = 10; i < 500; i++) {
+		expected.push_back(RowOf(*chunk, selection.get_index(i)));
+	}
+	PreparedChunk prepared(result->types);
+	prepared.Prepare(*chunk);
+	PageBuilder builder(duckdb::Allocator::DefaultAllocator(), result->types);
+	builder.Append(prepared, selection, 10, 490);
+	ExpectSameRows(ReadRows(Seal(builder), result->types), expected);
+	builder.Append(prepared, ALL_ROWS, 7, 3);
+	ExpectSameRows(ReadRows(Seal(builder), result->types), {RowOf(*chunk, 7), RowOf(*chunk, 8), RowOf(*chunk, 9)});
+}
+
 TEST(PageCodecVectors, ConstantOfEveryType) {
 	Engine engine;
 	auto result = engine.Query("SELECT * FROM test_all_types()");

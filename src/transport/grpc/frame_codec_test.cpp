@@ -3,6 +3,8 @@
 #include "duckdb/common/exception.hpp"
 #include "gtest/gtest.h"
 
+#include <algorithm>
+#include <cstring>
 #include <random>
 #include <vector>
 
