@@ -1,8 +1,23 @@
 #include "transport/grpc/completion_threads.hpp"
 
+#include "duckdb/common/exception.hpp"
+
 #include <algorithm>
 
 namespace skein {
+
+void *Completion::Tag() {
+	if (under_way_.exchange(true)) {
+		throw duckdb::InternalException("An operation was started before it had ended");
+	}
+	return this;
+}
+
+void Completion::EndOperation(void *tag, bool ok) {
+	auto &completion = *static_cast<Completion *>(tag);
+	completion.under_way_.exchange(false);
+	completion.Done(ok);
+}
 
 CompletionThreads::CompletionThreads(std::unique_ptr<grpc::CompletionQueue> queue, size_t count)
 	: queue_(std::move(queue)) {
@@ -22,7 +37,7 @@ void CompletionThreads::Run() {
 	void *tag;
 	bool ok;
 	while (queue_->Next(&tag, &ok)) {
-		static_cast<Completion *>(tag)->Done(ok);
+		Completion::EndOperation(tag, ok);
 	}
 }
 

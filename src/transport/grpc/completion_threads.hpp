@@ -2,6 +2,7 @@
 
 #include <grpcpp/completion_queue.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <thread>
@@ -13,8 +14,18 @@ namespace skein {
 class Completion {
 public:
 	virtual ~Completion() = default;
+
+	//! The tag for an operation that is about to start. It may be used again when that has ended.
+	//! What was done before is visible to Done().
+	void *Tag();
+	//! To be called with what the queue returns.
+	static void EndOperation(void *tag, bool ok);
+
+private:
 	//! Runs on one of the queue's threads. `ok` is as gRPC defines it for the operation.
 	virtual void Done(bool ok) = 0;
+
+	std::atomic<bool> under_way_{false};
 };
 
 //! A completion queue and the threads that empty it. They also do the network's work, asleep in gRPC when there is

@@ -43,7 +43,7 @@ void *GrpcLink::Begin(Operation &operation) {
 
 void *GrpcLink::BeginLocked(Operation &operation) {
 	++operations_;
-	return &operation;
+	return operation.Tag();
 }
 
 void GrpcLink::End() {
@@ -81,15 +81,16 @@ std::string GrpcLink::ReasonLocked() {
 }
 
 void GrpcLink::Open() {
+	void *tag;
 	{
 		std::lock_guard<std::mutex> guard(lock_);
-		BeginLocked(start_);
+		tag = BeginLocked(start_);
 		if (timeouts_.connect.count() > 0) {
 			connect_timer_.Set(&queue_of_completions_, std::chrono::system_clock::now() + timeouts_.connect,
 							   BeginLocked(connect_timer_operation_));
 		}
 	}
-	call_->Start(&start_);
+	call_->Start(tag);
 }
 
 void GrpcLink::OnStarted(bool ok) {

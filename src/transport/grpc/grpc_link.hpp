@@ -56,9 +56,10 @@ private:
 	public:
 		Operation(GrpcLink &link, void (GrpcLink::*on_done)(bool ok)) : link_(link), on_done_(on_done) {
 		}
-		void Done(bool ok) override;
 
 	private:
+		void Done(bool ok) override;
+
 		GrpcLink &link_;
 		void (GrpcLink::*const on_done_)(bool ok);
 	};

@@ -49,9 +49,10 @@ std::string ExplainBindFailure(const HostPort &address) {
 class GrpcListener::Arrival final : public Completion {
 public:
 	explicit Arrival(GrpcListener &listener) : listener_(listener), call_(std::make_unique<GrpcServerCall>()) {
-		call_->Request(listener.service_, *listener.queue_, this);
+		call_->Request(listener.service_, *listener.queue_, Tag());
 	}
 
+private:
 	void Done(bool ok) override {
 		if (!ok || refused_) {
 			delete this;
@@ -60,14 +61,13 @@ public:
 		listener_.Await();
 		if (!call_->IsLink()) {
 			refused_ = true;
-			call_->Refuse(this);
+			call_->Refuse(Tag());
 			return;
 		}
 		listener_.Open(std::move(call_));
 		delete this;
 	}
 
-private:
 	GrpcListener &listener_;
 	std::unique_ptr<GrpcServerCall> call_;
 	bool refused_ = false;
