@@ -15,8 +15,12 @@ void *Completion::Tag() {
 
 void Completion::EndOperation(void *tag, bool ok) {
 	auto &completion = *static_cast<Completion *>(tag);
-	completion.under_way_.exchange(false);
+	completion.MarkEnded();
 	completion.Done(ok);
+}
+
+void Completion::MarkEnded() {
+	under_way_.exchange(false);
 }
 
 CompletionThreads::CompletionThreads(std::unique_ptr<grpc::CompletionQueue> queue, size_t count)

@@ -24,6 +24,7 @@ public:
 private:
 	//! Runs on one of the queue's threads. `ok` is as gRPC defines it for the operation.
 	virtual void Done(bool ok) = 0;
+	void MarkEnded();
 
 	std::atomic<bool> under_way_{false};
 };

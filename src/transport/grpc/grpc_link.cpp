@@ -36,14 +36,14 @@ void GrpcLink::Operation::Done(bool ok) {
 	link_.End();
 }
 
-void *GrpcLink::Begin(Operation &operation) {
+GrpcLink::Beginning GrpcLink::Begin(Operation &operation) {
 	std::lock_guard<std::mutex> guard(lock_);
 	return BeginLocked(operation);
 }
 
-void *GrpcLink::BeginLocked(Operation &operation) {
+GrpcLink::Beginning GrpcLink::BeginLocked(Operation &operation) {
 	++operations_;
-	return operation.Tag();
+	return {call_, operation.Tag()};
 }
 
 void GrpcLink::End() {
@@ -57,7 +57,7 @@ void GrpcLink::End() {
 	}
 	auto self = shared_from_this();
 	handler_.OnClosed(*this, reason);
-	std::unique_ptr<GrpcCall> call;
+	std::shared_ptr<GrpcCall> call;
 	{
 		std::lock_guard<std::mutex> guard(lock_);
 		call = std::move(call_);
@@ -81,16 +81,16 @@ std::string GrpcLink::ReasonLocked() {
 }
 
 void GrpcLink::Open() {
-	void *tag;
+	Beginning start;
 	{
 		std::lock_guard<std::mutex> guard(lock_);
-		tag = BeginLocked(start_);
+		start = BeginLocked(start_);
 		if (timeouts_.connect.count() > 0) {
 			connect_timer_.Set(&queue_of_completions_, std::chrono::system_clock::now() + timeouts_.connect,
-							   BeginLocked(connect_timer_operation_));
+							   BeginLocked(connect_timer_operation_).tag);
 		}
 	}
-	call_->Start(tag);
+	start.call->Start(start.tag);
 }
 
 void GrpcLink::OnStarted(bool ok) {
@@ -105,10 +105,9 @@ void GrpcLink::OnStarted(bool ok) {
 		started_ = true;
 		write = ClaimWritingLocked();
 	}
-	auto tag = Begin(accept_);
-	if (!call_->Accepted(tag)) {
-		OnAccepted(true);
-		End();
+	auto accept = Begin(accept_);
+	if (!accept.call->Accepted(accept.tag)) {
+		Completion::EndOperation(accept.tag, true);
 	}
 	if (write) {
 		WriteNext();
@@ -135,7 +134,8 @@ void GrpcLink::OnConnectTimer(bool expired) {
 }
 
 void GrpcLink::StartRead() {
-	call_->Read(&message_, Begin(read_));
+	auto read = Begin(read_);
+	read.call->Read(&message_, read.tag);
 }
 
 void GrpcLink::OnRead(bool ok) {
@@ -241,13 +241,13 @@ void GrpcLink::WriteNext() {
 	}
 	auto message = encoder_.TakeMessage();
 	bool last;
-	void *tag;
+	Beginning write;
 	{
 		std::lock_guard<std::mutex> guard(lock_);
 		last = end_written_ && !encoder_.HasMessage();
-		tag = BeginLocked(write_);
+		write = BeginLocked(write_);
 	}
-	call_->Write(message, last, tag);
+	write.call->Write(message, last, write.tag);
 }
 
 bool GrpcLink::EncodeBatch() {
@@ -320,7 +320,7 @@ void GrpcLink::BeginClosingLocked() {
 		return;
 	}
 	close_timer_.Set(&queue_of_completions_, std::chrono::system_clock::now() + timeouts_.close,
-					 BeginLocked(close_timer_operation_));
+					 BeginLocked(close_timer_operation_).tag);
 }
 
 void GrpcLink::OnCloseTimer(bool expired) {
@@ -354,16 +354,16 @@ void GrpcLink::CancelLocked() {
 }
 
 void GrpcLink::FinishIfDone() {
-	void *tag;
+	Beginning finish;
 	{
 		std::lock_guard<std::mutex> guard(lock_);
 		if (!read_ended_ || writing_ || finishing_) {
 			return;
 		}
 		finishing_ = true;
-		tag = BeginLocked(finish_);
+		finish = BeginLocked(finish_);
 	}
-	call_->Finish(tag);
+	finish.call->Finish(finish.tag);
 }
 
 void GrpcLink::OnFinished(bool ok) {

@@ -72,9 +72,14 @@ private:
 	void OnConnectTimer(bool expired);
 	void OnCloseTimer(bool expired);
 
+	//! What an operation is started with: the link may be gone before the call that starts it has returned.
+	struct Beginning {
+		std::shared_ptr<GrpcCall> call;
+		void *tag;
+	};
 	//! Counts an operation that is about to start. Nothing ends while one is counted.
-	void *Begin(Operation &operation);
-	void *BeginLocked(Operation &operation);
+	Beginning Begin(Operation &operation);
+	Beginning BeginLocked(Operation &operation);
 	void End();
 
 	void StartRead();
@@ -123,7 +128,7 @@ private:
 
 	std::mutex lock_;
 	//! Null once the link is gone.
-	std::unique_ptr<GrpcCall> call_;
+	std::shared_ptr<GrpcCall> call_;
 	grpc::Alarm connect_timer_;
 	grpc::Alarm close_timer_;
 	std::deque<Frame> queue_;
