@@ -7,9 +7,7 @@ namespace skein {
 
 using namespace duckdb;
 
-namespace {
-constexpr size_t CREDIT_PAGES = 4;
-} // namespace
+namespace {} // namespace
 
 QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
 				   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
@@ -31,7 +29,7 @@ QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const Distr
 			producers.push_back({WorkerOf(input.stage, task), {{id_, input.stage, task, 0}, input.output, 0}});
 		}
 		head_inputs_.push_back(std::make_shared<ExchangeInput>(
-			node_.Exchange(), std::move(producers), CREDIT_PAGES * options_.page_bytes, OnConsequence::LEAVE_TO_OWNER));
+			node_.Exchange(), std::move(producers), CreditBytes(options_.page_bytes), OnConsequence::LEAVE_TO_OWNER));
 	}
 }
 

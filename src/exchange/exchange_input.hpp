@@ -4,6 +4,7 @@
 #include "plan/task_key.hpp"
 #include "transport/transport.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -21,6 +22,14 @@ struct Producer {
 	std::string address;
 	PartitionKey partition;
 };
+
+//! What one producer may have sent ahead of its consumer: four pages, and of small ones as many as fit into 1 MiB, so
+//! that no page waits for the answer to the one before.
+inline size_t CreditBytes(size_t page_bytes) {
+	constexpr size_t PAGES = 4;
+	constexpr size_t LEAST_BYTES = size_t(1) << 20;
+	return std::max(PAGES * page_bytes, LEAST_BYTES);
+}
 
 enum class InputState {
 	//! A page was returned.

@@ -114,6 +114,28 @@ void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx
 	}
 }
 
+//! Where a builder's pages go.
+struct BuilderTarget {
+	const SinkOutput &spec;
+	idx_t output;
+	idx_t builder;
+};
+
+//! Appends the rows selection[offset .. offset + count) and seals the page when it is full. Pages of ordinary size are
+//! looked at once per call; very small ones, which only tests ask for, after every row.
+void AppendRows(SinkGlobalState &global, const PreparedChunk &chunk, const BuilderTarget &target, PageBuilder &builder,
+				const SelectionVector &selection, idx_t offset, idx_t count) {
+	constexpr idx_t SMALL_PAGE_BYTES = 1024;
+	auto page_bytes = global.channels->page_bytes;
+	auto step = page_bytes < SMALL_PAGE_BYTES ? 1 : count;
+	for (idx_t done = 0; done < count; done += step) {
+		builder.Append(chunk, selection, offset + done, step);
+		if (builder.IsFull(page_bytes)) {
+			SealInto(global, target.spec, target.output, target.builder, builder);
+		}
+	}
+}
+
 //! Computes the partition of every row and the rows of each partition: `selection` in [offsets[p], offsets[p + 1]).
 void PartitionByHash(LocalOutput &local, DataChunk &chunk, idx_t partitions) {
 	auto count = chunk.size();
@@ -177,7 +199,6 @@ SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &
 	if (global.AllAbandoned()) {
 		return SinkResultType::FINISHED;
 	}
-	auto page_bytes = global.channels->page_bytes;
 	auto count = chunk.size();
 	global.rows += count;
 	for (idx_t i = 0; i < outputs_.size(); i++) {
@@ -196,11 +217,8 @@ SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &
 				index = output.next_in_turn;
 				output.next_in_turn = (index + 1) % buffer.PartitionCount();
 			}
-			auto &builder = output.builders[index];
-			builder.Append(local.prepared, *FlatVector::IncrementalSelectionVector(), 0, count);
-			if (builder.IsFull(page_bytes)) {
-				SealInto(global, spec, i, index, builder);
-			}
+			AppendRows(global, local.prepared, {spec, i, index}, output.builders[index],
+					   *FlatVector::IncrementalSelectionVector(), 0, count);
 			continue;
 		}
 		for (idx_t partition = 0; partition < buffer.PartitionCount(); partition++) {
@@ -209,11 +227,8 @@ SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &
 			if (rows == 0) {
 				continue;
 			}
-			auto &builder = output.builders[partition];
-			builder.Append(local.prepared, output.selection, offset, rows);
-			if (builder.IsFull(page_bytes)) {
-				SealInto(global, spec, i, partition, builder);
-			}
+			AppendRows(global, local.prepared, {spec, i, partition}, output.builders[partition], output.selection,
+					   offset, rows);
 		}
 	}
 	return SinkResultType::NEED_MORE_INPUT;

@@ -10,9 +10,6 @@ using namespace duckdb;
 
 namespace {
 
-//! What one producer may have sent ahead of its consumer.
-constexpr size_t CREDIT_PAGES = 4;
-
 //! The name under which this node knows the link to the coordinator of a query.
 string CoordinatorName(const string &query) {
 	return string(COORDINATOR_ADDRESS) + "/" + query;
@@ -159,7 +156,7 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 			producers.push_back({address, {producer, source.output(), task.task()}});
 		}
 		channels->inputs.push_back(
-			std::make_shared<ExchangeInput>(node_.Exchange(), std::move(producers), CREDIT_PAGES * start.page_bytes()));
+			std::make_shared<ExchangeInput>(node_.Exchange(), std::move(producers), CreditBytes(start.page_bytes())));
 	}
 	auto key = spec.key;
 	return std::make_shared<WorkerTask>(
