@@ -7,8 +7,6 @@ namespace skein {
 
 using namespace duckdb;
 
-namespace {} // namespace
-
 QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
 				   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
 	: node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), workers_(std::move(workers)), options_(options),
