@@ -170,7 +170,7 @@ class ClientTest(ClusterTest):
         self.assertEqual(len(stream.fetchmany(10)), 10)
         workers[1].kill()
         # Rarely the interrupt by which DuckDB stops the session's own threads is seen first; an end never is.
-            with self.assertRaisesRegex(duckdb.Error, "lost worker " + workers[1].address + "|Interrupted!"):
+        with self.assertRaisesRegex(duckdb.Error, "lost worker " + workers[1].address + "|Interrupted!"):
             while stream.fetchmany(100_000):
                 pass
         self.assert_free(workers[:1])
