@@ -58,8 +58,8 @@ INSTANTIATE_TEST_SUITE_P(Losses, LostPeer,
 TEST_P(LostPeer, IsNoticedByWhoConnected) {
 	ChildProcess peer({SKEIN_ECHO_PEER});
 	auto address = peer.ReadLine();
-	GrpcTransport transport;
 	Recorder recorder;
+	GrpcTransport transport;
 	auto link = transport.Connect(address, recorder, {});
 	link->Send({"hello", {}});
 	ASSERT_TRUE(recorder.WaitForFrames(1));
@@ -67,8 +67,8 @@ TEST_P(LostPeer, IsNoticedByWhoConnected) {
 }
 
 TEST_P(LostPeer, IsNoticedByWhoAccepted) {
-	GrpcTransport transport;
 	Recorder recorder;
+	GrpcTransport transport;
 	auto listener = transport.Listen("127.0.0.1:0", recorder);
 	ChildProcess peer({SKEIN_ECHO_PEER, listener->Address()});
 	ASSERT_TRUE(recorder.WaitForFrames(1));
@@ -77,8 +77,8 @@ TEST_P(LostPeer, IsNoticedByWhoAccepted) {
 }
 
 TEST(StoppedPeer, DoesNotHoldUpStop) {
-	GrpcTransport transport;
 	Recorder recorder;
+	GrpcTransport transport;
 	auto listener = transport.Listen("127.0.0.1:0", recorder);
 	ChildProcess peer({SKEIN_ECHO_PEER, listener->Address()});
 	ASSERT_TRUE(recorder.WaitForFrames(1));
@@ -95,8 +95,8 @@ TEST(StoppedPeer, CannotBeConnectedTo) {
 	ChildProcess peer({SKEIN_ECHO_PEER});
 	auto address = peer.ReadLine();
 	peer.Signal(SIGSTOP);
-	GrpcTransport transport;
 	Recorder recorder;
+	GrpcTransport transport;
 	LinkOptions options;
 	options.connect_timeout = std::chrono::milliseconds(300);
 	auto start = std::chrono::steady_clock::now();
