@@ -75,6 +75,14 @@ OperatorStatistics ReadStatistics(Deserializer &deserializer) {
 	return result;
 }
 
+//! An estimate that has run out of the number range (many joins) is still a number for its reader.
+optional_idx EstimateOf(const LogicalOperator &op) {
+	if (!op.has_estimated_cardinality) {
+		return optional_idx();
+	}
+	return optional_idx(MinValue<idx_t>(op.estimated_cardinality, DConstants::INVALID_INDEX - 1));
+}
+
 //! What DuckDB's serialisation drops from one operator.
 struct OperatorHints {
 	optional_idx cardinality;
@@ -87,9 +95,7 @@ void WriteHints(Serializer &serializer, const LogicalOperator &plan) {
 	serializer.WriteList(102, "operators", operators.size(), [&](Serializer::List &list, idx_t index) {
 		auto &op = *operators[index];
 		list.WriteObject([&](Serializer &object) {
-			object.WriteProperty(100, "cardinality",
-								 op.has_estimated_cardinality ? optional_idx(op.estimated_cardinality)
-															  : optional_idx());
+			object.WriteProperty(100, "cardinality", EstimateOf(op));
 			WriteStatistics(object, StatisticsOf(const_cast<LogicalOperator &>(op)));
 		});
 	});

@@ -118,6 +118,19 @@ TEST_F(PlanSerializerTest, CardinalitiesTravel) {
 	EXPECT_GT(sent.size(), 3u);
 }
 
+TEST_F(PlanSerializerTest, AnEstimateBeyondAllNumbersTravels) {
+	std::string bytes;
+	WithOptimizedPlan(connection_, "SELECT count(*) FROM '" + File("dim") + "'",
+					  [&](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
+						  plan->SetEstimatedCardinality(DConstants::INVALID_INDEX);
+						  bytes = SerializePlan(context, *plan);
+					  });
+	std::vector<idx_t> received;
+	auto rows = worker_.Run(bytes, [&](LogicalOperator &plan) { received = Cardinalities(plan); });
+	EXPECT_EQ(received[0], DConstants::INVALID_INDEX - 1);
+	EXPECT_EQ(rows, std::vector<std::string>{"4000|"});
+}
+
 TEST_F(PlanSerializerTest, GroupStatisticsTravel) {
 	// One file with statistics: DuckDB plans a perfect hash aggregate from them.
 	auto bytes = Serialize("SELECT g, sum(v) FROM '" + File("fact") + "' GROUP BY g");

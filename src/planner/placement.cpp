@@ -6,7 +6,10 @@
 #include "duckdb/planner/binder.hpp"
 #include "duckdb/planner/expression/list.hpp"
 #include "duckdb/planner/expression_iterator.hpp"
+#include "duckdb/planner/operator/logical_cteref.hpp"
+#include "duckdb/planner/operator/logical_projection.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
+#include "plan/columns.hpp"
 #include "plan/plan_checker.hpp"
 #include "planner/leaf/parquet_leaf.hpp"
 #include "planner/rules/rules.hpp"
@@ -94,6 +97,13 @@ idx_t Placement::NewTableIndex() {
 }
 
 Distribution Placement::Place(unique_ptr<LogicalOperator> &op, bool keep_order) {
+	ancestors_.push_back(*op);
+	auto result = PlaceByRule(op, keep_order);
+	ancestors_.pop_back();
+	return result;
+}
+
+Distribution Placement::PlaceByRule(unique_ptr<LogicalOperator> &op, bool keep_order) {
 	string reason;
 	if (!CanTravel(*op, reason)) {
 		auto result = PlaceInOneTask(op, keep_order, reason);
@@ -171,6 +181,10 @@ Distribution Placement::CoalesceSorted(unique_ptr<LogicalOperator> &op, const ve
 	exchange->read_order = ReadOrder::MERGE;
 	for (auto &order : orders) {
 		exchange->orders.push_back(order.Copy());
+		auto &column = exchange->orders.back().expression->Cast<BoundColumnRefExpression>();
+		if (column.GetAlias().empty()) {
+			column.SetAlias(ColumnName(*exchange->children[0], column.binding));
+		}
 	}
 	op = std::move(exchange);
 	auto result = Distribution::Single();
@@ -210,6 +224,53 @@ Distribution Placement::Broadcast(unique_ptr<LogicalOperator> &op, const Distrib
 	}
 	op = MakeExchange(ExchangeKind::BROADCAST, {}, std::move(op));
 	return Distribution::Replicated();
+}
+
+Distribution Placement::Project(unique_ptr<LogicalOperator> &op, const vector<ColumnBinding> &columns,
+								const vector<ColumnBinding> &names, Distribution distribution) {
+	op->ResolveOperatorTypes();
+	auto bindings = op->GetColumnBindings();
+	vector<unique_ptr<Expression>> expressions;
+	for (auto &column : columns) {
+		auto position = std::find(bindings.begin(), bindings.end(), column) - bindings.begin();
+		auto &type = op->types[static_cast<idx_t>(position)];
+		expressions.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(*op, column), type, column));
+	}
+	auto table_index = NewTableIndex();
+	auto projection = make_uniq<LogicalProjection>(table_index, std::move(expressions));
+	if (op->has_estimated_cardinality) {
+		projection->SetEstimatedCardinality(op->estimated_cardinality);
+	}
+	projection->children.push_back(std::move(op));
+	projection->ResolveOperatorTypes();
+	auto new_names = projection->GetColumnBindings();
+	op = std::move(projection);
+	// The last one is the operator that is being placed itself.
+	for (idx_t i = 0; i + 1 < ancestors_.size(); i++) {
+		ReplaceColumns(ancestors_[i].get(), names, new_names);
+	}
+	return Rename(std::move(distribution), columns, new_names);
+}
+
+idx_t Placement::Share(unique_ptr<LogicalOperator> &op, Distribution distribution, const string &name) {
+	auto index = NewTableIndex();
+	op->ResolveOperatorTypes();
+	shared[index] = {std::move(op), std::move(distribution), name};
+	return index;
+}
+
+unique_ptr<LogicalOperator> Placement::ReadShared(idx_t index) {
+	auto &plan = *shared.at(index).plan;
+	vector<string> names;
+	for (idx_t i = 0; i < plan.types.size(); i++) {
+		names.push_back("c" + std::to_string(i));
+	}
+	auto result = make_uniq<LogicalCTERef>(NewTableIndex(), index, plan.types, std::move(names));
+	if (plan.has_estimated_cardinality) {
+		result->SetEstimatedCardinality(plan.estimated_cardinality);
+	}
+	result->ResolveOperatorTypes();
+	return result;
 }
 
 bool Placement::ExpressionTravels(Expression &expression, string &reason) {

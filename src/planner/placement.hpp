@@ -62,6 +62,17 @@ public:
 	//! ... in every task. Small leaves and constants are put into every task instead.
 	Distribution Broadcast(duckdb::unique_ptr<duckdb::LogicalOperator> &op, const Distribution &distribution);
 
+	//! Puts a projection above `op` that returns these of its columns. Whatever is above and called them `names` before
+	//! calls them by their new names from now on. Returns `distribution` in the new names.
+	Distribution Project(duckdb::unique_ptr<duckdb::LogicalOperator> &op,
+						 const duckdb::vector<duckdb::ColumnBinding> &columns,
+						 const duckdb::vector<duckdb::ColumnBinding> &names, Distribution distribution);
+	//! Makes `op`, as placed, a shared subplan that is computed once; it is gone then. Returns its index.
+	duckdb::idx_t Share(duckdb::unique_ptr<duckdb::LogicalOperator> &op, Distribution distribution,
+						const duckdb::string &name);
+	//! A read of a shared subplan, to be placed like any other operator.
+	duckdb::unique_ptr<duckdb::LogicalOperator> ReadShared(duckdb::idx_t index);
+
 	//! Whether every expression of `op` gives the same value on any worker; if not, why.
 	bool CanTravel(duckdb::LogicalOperator &op, std::string &reason);
 	//! What a scan reads, if it is one of Parquet files that can be split exactly; nullptr and why not. Asked once per
@@ -94,6 +105,7 @@ private:
 													 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys,
 													 duckdb::unique_ptr<duckdb::LogicalOperator> child);
 	bool ExpressionTravels(duckdb::Expression &expression, std::string &reason);
+	Distribution PlaceByRule(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
 
 	struct Analysis {
 		std::shared_ptr<ParquetLeaf> leaf;
@@ -104,6 +116,8 @@ private:
 	duckdb::Optimizer &optimizer_;
 	const PlannerOptions options_;
 	duckdb::vector<duckdb::unique_ptr<PlacementRule>> rules_;
+	//! The operators whose placing is under way, the root first.
+	duckdb::vector<duckdb::reference<duckdb::LogicalOperator>> ancestors_;
 	std::string first_reason_;
 	bool has_exchange_ = false;
 };

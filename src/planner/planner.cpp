@@ -33,7 +33,7 @@ private:
 };
 
 void CollectScans(LogicalOperator &op, vector<reference<LogicalGet>> &scans) {
-	if (op.type == LogicalOperatorType::LOGICAL_GET) {
+	if (op.type == LogicalOperatorType::LOGICAL_GET && op.children.empty()) {
 		scans.push_back(op.Cast<LogicalGet>());
 	}
 	for (auto &child : op.children) {

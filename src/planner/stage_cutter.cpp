@@ -1,8 +1,8 @@
 #include "planner/stage_cutter.hpp"
 
-#include "duckdb/planner/expression_iterator.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
+#include "plan/columns.hpp"
 #include "planner/leaf_shares.hpp"
 
 namespace skein {
@@ -14,7 +14,8 @@ namespace {
 //! Whether the subtree reads something that only the session can read, so that it has to run there.
 bool ReadsSession(Placement &placement, LogicalOperator &op) {
 	string reason;
-	if (op.type == LogicalOperatorType::LOGICAL_GET || !placement.CanTravel(op, reason)) {
+	auto is_leaf = op.type == LogicalOperatorType::LOGICAL_GET && op.children.empty();
+	if (is_leaf || !placement.CanTravel(op, reason)) {
 		return true;
 	}
 	if (op.type == LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR) {
@@ -27,22 +28,6 @@ bool ReadsSession(Placement &placement, LogicalOperator &op) {
 		}
 	}
 	return false;
-}
-
-void ReplaceBindings(unique_ptr<Expression> &expression, const vector<ColumnBinding> &from,
-					 const vector<ColumnBinding> &to) {
-	if (expression->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
-		auto &binding = expression->Cast<BoundColumnRefExpression>().binding;
-		for (idx_t i = 0; i < from.size(); i++) {
-			if (from[i] == binding) {
-				binding = to[i];
-				return;
-			}
-		}
-		return;
-	}
-	ExpressionIterator::EnumerateChildren(*expression,
-										  [&](unique_ptr<Expression> &child) { ReplaceBindings(child, from, to); });
 }
 
 vector<SortColumn> SortColumns(const vector<BoundOrderByNode> &orders, const vector<ColumnBinding> &bindings) {
@@ -136,7 +121,7 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	auto own_bindings = producer.root->GetColumnBindings();
 	for (auto &key : exchange->expressions) {
 		// A reference to a shared stage calls its columns by names of its own.
-		ReplaceBindings(key, bindings, own_bindings);
+		ReplaceColumns(key, bindings, own_bindings);
 		output.sink.keys.push_back(std::move(key));
 	}
 	input.producer = &producer;

@@ -1,6 +1,7 @@
 #include "duckdb/planner/expression/bound_aggregate_expression.hpp"
-#include "duckdb/planner/operator/logical_aggregate.hpp"
-#include "engine/aggregate_parts.hpp"
+#include "duckdb/planner/operator/logical_cross_product.hpp"
+#include "plan/columns.hpp"
+#include "planner/rules/aggregate_steps.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -8,29 +9,6 @@ namespace skein {
 using namespace duckdb;
 
 namespace {
-
-//! The parts of all aggregates of an operator, or nothing and why not.
-std::optional<vector<AggregateParts>> SplitAll(ClientContext &context, LogicalAggregate &aggregate,
-											   bool distinct_is_local, string &reason) {
-	vector<AggregateParts> result;
-	for (auto &expression : aggregate.expressions) {
-		auto copy = expression->Copy();
-		auto &bound = copy->Cast<BoundAggregateExpression>();
-		auto was_distinct = bound.IsDistinct();
-		if (was_distinct && distinct_is_local) {
-			bound.aggr_type = AggregateType::NON_DISTINCT;
-		}
-		auto parts = SplitAggregate(context, bound, reason);
-		if (!parts) {
-			return std::nullopt;
-		}
-		if (was_distinct && distinct_is_local) {
-			parts->partial->Cast<BoundAggregateExpression>().aggr_type = AggregateType::DISTINCT;
-		}
-		result.push_back(std::move(*parts));
-	}
-	return result;
-}
 
 //! The arguments that all DISTINCT aggregates have in common; empty if there are none or they differ.
 vector<unique_ptr<Expression>> CommonDistinctArguments(LogicalAggregate &aggregate) {
@@ -55,13 +33,24 @@ vector<unique_ptr<Expression>> CommonDistinctArguments(LogicalAggregate &aggrega
 	return result;
 }
 
-bool HasDistinct(LogicalAggregate &aggregate) {
-	for (auto &expression : aggregate.expressions) {
-		if (expression->Cast<BoundAggregateExpression>().IsDistinct()) {
-			return true;
+//! The places of the aggregates that can be computed together: those with the same DISTINCT arguments, and those that
+//! are not DISTINCT.
+vector<vector<idx_t>> ByDistinctArguments(const LogicalAggregate &aggregate) {
+	vector<vector<idx_t>> result;
+	for (idx_t i = 0; i < aggregate.expressions.size(); i++) {
+		auto &bound = aggregate.expressions[i]->Cast<BoundAggregateExpression>();
+		auto same = std::find_if(result.begin(), result.end(), [&](const vector<idx_t> &members) {
+			auto &other = aggregate.expressions[members[0]]->Cast<BoundAggregateExpression>();
+			return other.IsDistinct() == bound.IsDistinct() &&
+				   (!bound.IsDistinct() || Expression::ListEquals(other.children, bound.children));
+		});
+		if (same == result.end()) {
+			result.push_back({i});
+		} else {
+			same->push_back(i);
 		}
 	}
-	return false;
+	return result;
 }
 
 //! How the columns by which rows are grouped are called below and above the aggregate.
@@ -74,14 +63,6 @@ void GroupNames(LogicalAggregate &aggregate, vector<ColumnBinding> &from, vector
 	}
 }
 
-vector<unique_ptr<Expression>> CopyAll(const vector<unique_ptr<Expression>> &expressions) {
-	vector<unique_ptr<Expression>> result;
-	for (auto &expression : expressions) {
-		result.push_back(expression->Copy());
-	}
-	return result;
-}
-
 //! Computes aggregates where all rows of a group are: in place, after parts of them have been computed where the rows
 //! are, or after the rows have been moved.
 //!
@@ -91,7 +72,7 @@ vector<unique_ptr<Expression>> CopyAll(const vector<unique_ptr<Expression>> &exp
 //!                                       ...
 //!
 //! In parts: if all aggregates can be combined from parts; an ungrouped DISTINCT after a shuffle by its arguments.
-//! Grouping sets: in one task.
+//! One grouping set that is not all groups, or several of them, are for GroupingSetsRule.
 class AggregateRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -108,11 +89,6 @@ public:
 		}
 		if (below.kind == DistributionKind::REPLICATED) {
 			return below;
-		}
-		if (aggregate.grouping_sets.size() > 1 ||
-			(aggregate.grouping_sets.size() == 1 && aggregate.grouping_sets[0].size() != aggregate.groups.size())) {
-			placement.AddReason("grouping sets are computed in one task");
-			return placement.Coalesce(child, below);
 		}
 		vector<ColumnBinding> from, to;
 		GroupNames(aggregate, from, to);
@@ -133,8 +109,9 @@ private:
 		auto distinct = HasDistinct(aggregate);
 		string reason;
 		if (distinct && arguments.empty()) {
-			reason = "DISTINCT over different arguments";
-		} else if (auto parts = SplitAll(placement.Context(), aggregate, distinct, reason)) {
+			return PlaceByArguments(placement, op, below);
+		}
+		if (auto parts = SplitAll(placement.Context(), aggregate, distinct, reason)) {
 			if (distinct) {
 				placement.Shuffle(child, std::move(arguments));
 			}
@@ -144,6 +121,44 @@ private:
 		}
 		placement.AddReason(reason);
 		return placement.Coalesce(child, below);
+	}
+
+	//! Aggregates that are DISTINCT over different arguments are computed apart, over rows that are computed once.
+	//!
+	//!     Aggregate[count(DISTINCT a), count(DISTINCT b)]          CrossProduct
+	//!       ...                                            =>        Aggregate[count(DISTINCT a)] over the shared rows
+	//!                                                                Aggregate[count(DISTINCT b)] over the shared rows
+	static Distribution PlaceByArguments(Placement &placement, unique_ptr<LogicalOperator> &op,
+										 const Distribution &below) {
+		auto &aggregate = op->Cast<LogicalAggregate>();
+		auto names = aggregate.GetColumnBindings();
+		auto child_columns = aggregate.children[0]->GetColumnBindings();
+		auto shared = placement.Share(aggregate.children[0], below, "distinct arguments");
+		unique_ptr<LogicalOperator> result;
+		vector<ColumnBinding> columns(aggregate.expressions.size());
+		for (auto &members : ByDistinctArguments(aggregate)) {
+			auto read = placement.ReadShared(shared);
+			auto part = make_uniq<LogicalAggregate>(placement.NewTableIndex(), placement.NewTableIndex(),
+													vector<unique_ptr<Expression>>());
+			for (auto member : members) {
+				columns[member] = ColumnBinding(part->aggregate_index, part->expressions.size());
+				part->expressions.push_back(aggregate.expressions[member]->Copy());
+			}
+			ReplaceColumns(*part, child_columns, read->GetColumnBindings());
+			part->children.push_back(std::move(read));
+			part->SetEstimatedCardinality(1);
+			if (result) {
+				auto product = LogicalCrossProduct::Create(std::move(result), std::move(part));
+				result = std::move(product);
+				result->SetEstimatedCardinality(1);
+			} else {
+				result = std::move(part);
+			}
+		}
+		op = std::move(result);
+		op->ResolveOperatorTypes();
+		auto place = placement.Place(op, /*keep_order=*/false);
+		return placement.Project(op, columns, names, std::move(place));
 	}
 
 	static Distribution PlaceGrouped(Placement &placement, unique_ptr<LogicalOperator> &op, const Distribution &below) {
@@ -166,31 +181,10 @@ private:
 	//! Puts an aggregate that computes the parts below `op`, which combines them; without a boundary between the two.
 	static void MakeTwoSteps(Placement &placement, unique_ptr<LogicalOperator> &op, vector<AggregateParts> &parts) {
 		auto &aggregate = op->Cast<LogicalAggregate>();
-		auto group_index = placement.NewTableIndex();
-		auto aggregate_index = placement.NewTableIndex();
-		vector<unique_ptr<Expression>> partials;
-		for (auto &part : parts) {
-			partials.push_back(part.partial->Copy());
-		}
-		auto partial = make_uniq<LogicalAggregate>(group_index, aggregate_index, std::move(partials));
-		partial->groups = CopyAll(aggregate.groups);
-		if (!aggregate.grouping_sets.empty()) {
-			partial->grouping_sets = aggregate.grouping_sets;
-		}
-		partial->children.push_back(std::move(aggregate.children[0]));
-		partial->SetEstimatedCardinality(aggregate.EstimateCardinality(placement.Context()));
-		partial->ResolveOperatorTypes();
-
+		auto partial = MakePartial(placement, aggregate, parts);
+		aggregate.expressions = MakeFinals(placement, aggregate, *partial, parts);
 		for (idx_t i = 0; i < aggregate.groups.size(); i++) {
-			auto &type = aggregate.groups[i]->return_type;
-			auto name = aggregate.groups[i]->GetAlias();
-			auto shown = name.empty() ? aggregate.groups[i]->GetName() : name;
-			aggregate.groups[i] = make_uniq<BoundColumnRefExpression>(shown, type, ColumnBinding(group_index, i));
-		}
-		for (idx_t i = 0; i < parts.size(); i++) {
-			auto column = make_uniq<BoundColumnRefExpression>(aggregate.expressions[i]->GetName(),
-															  parts[i].partial_type, ColumnBinding(aggregate_index, i));
-			aggregate.expressions[i] = parts[i].make_final(placement.Context(), std::move(column));
+			aggregate.groups[i] = GroupColumn(*partial, i);
 		}
 		// They described the rows that are read; what is read now are parts.
 		aggregate.group_stats.clear();

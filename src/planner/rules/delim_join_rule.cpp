@@ -1,5 +1,5 @@
-#include "duckdb/planner/operator/logical_aggregate.hpp"
 #include "duckdb/planner/operator/logical_delim_get.hpp"
+#include "planner/rules/aggregate_steps.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -54,7 +54,7 @@ public:
 			return Walk(*op.children[0]) && RenameColumns(op.expressions, op.GetColumnBindings());
 		case LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY: {
 			auto &aggregate = op.Cast<LogicalAggregate>();
-			if (aggregate.groups.empty() || aggregate.grouping_sets.size() > 1 || !Walk(*op.children[0])) {
+			if (aggregate.groups.empty() || HasGroupingSets(aggregate) || !Walk(*op.children[0])) {
 				return false;
 			}
 			auto bindings = LogicalOperator::GenerateColumnBindings(aggregate.group_index, aggregate.groups.size());

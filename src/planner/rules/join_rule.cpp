@@ -31,13 +31,13 @@ struct JoinSides {
 //!                                NetworkShuffle[r.k]           r
 //!                                  r
 //!
-//! A side is broadcast only if the join returns no rows for the lack of a match there. Positional and ASOF joins are
-//! not matched.
+//! A side is broadcast only if the join returns no rows for the lack of a match there; the left side of an ASOF join
+//! never, as the best match for its rows is among all rows of the right side. Positional joins are not matched.
 class JoinRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
 		return op.type == LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
-			   op.type == LogicalOperatorType::LOGICAL_ANY_JOIN ||
+			   op.type == LogicalOperatorType::LOGICAL_ANY_JOIN || op.type == LogicalOperatorType::LOGICAL_ASOF_JOIN ||
 			   op.type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
 	}
 
@@ -68,7 +68,8 @@ private:
 			return JoinPlan::IN_PLACE;
 		}
 		auto may_broadcast_right = MayBroadcastRight(sides.type) && sides.left.IsSpread() && !sides.right.pinned;
-		auto may_broadcast_left = MayBroadcastLeft(sides.type) && sides.right.IsSpread() && !sides.left.pinned;
+		auto may_broadcast_left = MayBroadcastLeft(sides.type) && sides.right.IsSpread() && !sides.left.pinned &&
+								  op.type != LogicalOperatorType::LOGICAL_ASOF_JOIN;
 		if ((sides.left.pinned && sides.left.IsSingle()) || (sides.right.pinned && sides.right.IsSingle())) {
 			return JoinPlan::ONE_TASK;
 		}

@@ -51,7 +51,7 @@ JoinType JoinTypeOf(const LogicalOperator &join) {
 EquiKeys EquiKeysOf(const LogicalOperator &join) {
 	EquiKeys keys;
 	if (join.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN &&
-		join.type != LogicalOperatorType::LOGICAL_DELIM_JOIN) {
+		join.type != LogicalOperatorType::LOGICAL_ASOF_JOIN && join.type != LogicalOperatorType::LOGICAL_DELIM_JOIN) {
 		return keys;
 	}
 	for (auto &condition : join.Cast<LogicalComparisonJoin>().conditions) {

@@ -1,6 +1,8 @@
 #include "duckdb/planner/operator/logical_limit.hpp"
 #include "duckdb/planner/operator/logical_order.hpp"
+#include "duckdb/planner/operator/logical_projection.hpp"
 #include "duckdb/planner/operator/logical_top_n.hpp"
+#include "plan/columns.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -9,19 +11,55 @@ using namespace duckdb;
 
 namespace {
 
-//! Every order expression is a column that `op` returns: what it returns can be merged by them.
-bool OrdersAreColumns(LogicalOperator &op, const vector<BoundOrderByNode> &orders) {
-	auto bindings = op.GetColumnBindings();
-	for (auto &order : orders) {
-		if (order.expression->GetExpressionClass() != ExpressionClass::BOUND_COLUMN_REF) {
-			return false;
-		}
-		auto &binding = order.expression->Cast<BoundColumnRefExpression>().binding;
-		if (std::find(bindings.begin(), bindings.end(), binding) == bindings.end()) {
-			return false;
-		}
+bool AreColumns(const vector<BoundOrderByNode> &orders) {
+	return std::all_of(orders.begin(), orders.end(), [](const BoundOrderByNode &order) {
+		return order.expression->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF;
+	});
+}
+
+//! Computes what rows are ordered by below the operator that orders them, as columns of their own.
+//!
+//!     Order[lower(a)]          Order[x]
+//!       ...              =>      Project[a, b, lower(a) AS x]
+//!                                  ...
+void ComputeOrders(Placement &placement, unique_ptr<LogicalOperator> &child, vector<BoundOrderByNode> &orders) {
+	child->ResolveOperatorTypes();
+	auto names = child->GetColumnBindings();
+	vector<unique_ptr<Expression>> expressions;
+	for (idx_t i = 0; i < names.size(); i++) {
+		expressions.push_back(
+			make_uniq<BoundColumnRefExpression>(ColumnName(*child, names[i]), child->types[i], names[i]));
 	}
-	return true;
+	auto table_index = placement.NewTableIndex();
+	for (auto &order : orders) {
+		auto alias = order.expression->GetName();
+		auto type = order.expression->return_type;
+		auto column = make_uniq<BoundColumnRefExpression>(alias, type, ColumnBinding(table_index, expressions.size()));
+		expressions.push_back(std::move(order.expression));
+		order.expression = std::move(column);
+	}
+	auto projection = make_uniq<LogicalProjection>(table_index, std::move(expressions));
+	if (child->has_estimated_cardinality) {
+		projection->SetEstimatedCardinality(child->estimated_cardinality);
+	}
+	projection->children.push_back(std::move(child));
+	projection->ResolveOperatorTypes();
+	child = std::move(projection);
+}
+
+vector<BoundOrderByNode> CopyOrders(const vector<BoundOrderByNode> &orders) {
+	vector<BoundOrderByNode> result;
+	for (auto &order : orders) {
+		result.push_back(order.Copy());
+	}
+	return result;
+}
+
+//! The first columns of an operator.
+vector<ColumnBinding> FirstColumns(LogicalOperator &op, idx_t count) {
+	auto result = op.GetColumnBindings();
+	result.resize(count);
+	return result;
 }
 
 //! ORDER BY: each task sorts its rows, then the sorted rows of all are merged.
@@ -30,7 +68,7 @@ bool OrdersAreColumns(LogicalOperator &op, const vector<BoundOrderByNode> &order
 //!       ...       =>      Order[a]
 //!                           ...
 //!
-//! Applies if what is returned holds the columns sorted by; otherwise one task sorts all.
+//! The columns sorted by travel even if the query does not return them; they are dropped above the boundary.
 class OrderRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -45,14 +83,32 @@ public:
 			below.in_order = true;
 			return below;
 		}
-		if (!below.IsSpread() || below.pinned || !OrdersAreColumns(order, order.orders)) {
+		if (!below.IsSpread() || below.pinned) {
 			return placement.Coalesce(child, below);
 		}
-		vector<BoundOrderByNode> orders;
-		for (auto &node : order.orders) {
-			orders.push_back(node.Copy());
+		auto names = order.GetColumnBindings();
+		auto columns = names;
+		auto drops = order.HasProjectionMap();
+		if (!AreColumns(order.orders)) {
+			auto inputs = child->GetColumnBindings();
+			ComputeOrders(placement, child, order.orders);
+			columns = Translate(names, inputs, FirstColumns(*child, inputs.size()));
+			drops = true;
 		}
-		return placement.CoalesceSorted(op, orders);
+		order.projection_map.clear();
+		order.ResolveOperatorTypes();
+		auto result = placement.CoalesceSorted(op, CopyOrders(order.orders));
+		return drops ? placement.Project(op, columns, names, std::move(result)) : result;
+	}
+
+private:
+	//! `columns`, which are among `from`, under the names `to`.
+	static vector<ColumnBinding> Translate(vector<ColumnBinding> columns, const vector<ColumnBinding> &from,
+										   const vector<ColumnBinding> &to) {
+		for (auto &column : columns) {
+			column = to[static_cast<idx_t>(std::find(from.begin(), from.end(), column) - from.begin())];
+		}
+		return columns;
 	}
 };
 
@@ -77,25 +133,27 @@ public:
 			return below;
 		}
 		auto overflows = top.limit > static_cast<idx_t>(NumericLimits<int64_t>::Maximum()) - top.offset;
-		if (!below.IsSpread() || below.pinned || overflows || !OrdersAreColumns(top, top.orders)) {
+		if (!below.IsSpread() || below.pinned || overflows) {
 			return placement.Coalesce(child, below);
+		}
+		auto names = top.GetColumnBindings();
+		auto computes = !AreColumns(top.orders);
+		if (computes) {
+			ComputeOrders(placement, child, top.orders);
 		}
 		auto limit = top.limit;
 		auto offset = top.offset;
 		top.limit = limit + offset;
 		top.offset = 0;
-		vector<BoundOrderByNode> orders;
-		for (auto &node : top.orders) {
-			orders.push_back(node.Copy());
-		}
-		auto result = placement.CoalesceSorted(op, orders);
+		top.ResolveOperatorTypes();
+		auto result = placement.CoalesceSorted(op, CopyOrders(top.orders));
 		auto final_limit = make_uniq<LogicalLimit>(BoundLimitNode::ConstantValue(static_cast<int64_t>(limit)),
 												   BoundLimitNode::ConstantValue(static_cast<int64_t>(offset)));
 		final_limit->SetEstimatedCardinality(limit);
 		final_limit->children.push_back(std::move(op));
 		final_limit->ResolveOperatorTypes();
 		op = std::move(final_limit);
-		return result;
+		return computes ? placement.Project(op, FirstColumns(*op, names.size()), names, std::move(result)) : result;
 	}
 };
 

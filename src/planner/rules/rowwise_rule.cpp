@@ -1,4 +1,6 @@
+#include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
+#include "duckdb/planner/operator/logical_sample.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -7,7 +9,26 @@ using namespace duckdb;
 
 namespace {
 
-//! Filters, projections and UNNEST look at one row at a time: they run where their input is.
+//! A table function that is called for each row of its child, `FROM t, range(t.n)`, and remembers none.
+bool IsCalledPerRow(const LogicalOperator &op) {
+	if (op.type != LogicalOperatorType::LOGICAL_GET || op.children.size() != 1) {
+		return false;
+	}
+	auto &get = op.Cast<LogicalGet>();
+	return get.function.in_out_function && !get.function.in_out_function_final && !get.ordinality_idx.IsValid();
+}
+
+//! A sample that decides for each row alone, without a seed that would make DuckDB's choice repeatable.
+bool IsSampledPerRow(const LogicalOperator &op) {
+	if (op.type != LogicalOperatorType::LOGICAL_SAMPLE) {
+		return false;
+	}
+	auto &sample = *op.Cast<LogicalSample>().sample_options;
+	return sample.is_percentage && sample.method != SampleMethod::RESERVOIR_SAMPLE && !sample.repeatable &&
+		   !sample.seed.IsValid();
+}
+
+//! Filters, projections, UNNEST and the like look at one row at a time: they run where their input is.
 class RowwiseRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -15,9 +36,10 @@ public:
 		case LogicalOperatorType::LOGICAL_FILTER:
 		case LogicalOperatorType::LOGICAL_PROJECTION:
 		case LogicalOperatorType::LOGICAL_UNNEST:
+		case LogicalOperatorType::LOGICAL_PIVOT:
 			return true;
 		default:
-			return false;
+			return IsCalledPerRow(op) || IsSampledPerRow(op);
 		}
 	}
 

@@ -24,13 +24,47 @@ vector<unique_ptr<Expression>> CommonPartitions(const LogicalOperator &op) {
 	return result;
 }
 
+//! An aggregate that returns the same whatever the order of its rows.
+bool IgnoresOrder(const BoundWindowExpression &window) {
+	static const unordered_set<string> NAMES{
+		"sum",		"sum_no_overflow", "count",		   "count_star", "min",		"max",		"avg",
+		"bool_and", "bool_or",		   "bit_and",	   "bit_or",	 "bit_xor", "count_if", "approx_count_distinct",
+		"median",	"quantile_cont",   "quantile_disc"};
+	return window.GetExpressionType() == ExpressionType::WINDOW_AGGREGATE && window.aggregate &&
+		   NAMES.count(window.aggregate->name) > 0;
+}
+
+//! Without ORDER BY inside, a window sees the rows as they come. It may not matter: every row is a peer of every other
+//! then, so that frames by RANGE or GROUPS hold all rows.
+bool DependsOnArrival(const BoundWindowExpression &window) {
+	if (!window.orders.empty()) {
+		return false;
+	}
+	auto by_rows = [](WindowBoundary boundary) {
+		return boundary == WindowBoundary::CURRENT_ROW_ROWS || boundary == WindowBoundary::EXPR_PRECEDING_ROWS ||
+			   boundary == WindowBoundary::EXPR_FOLLOWING_ROWS;
+	};
+	switch (window.GetExpressionType()) {
+	case ExpressionType::WINDOW_RANK:
+	case ExpressionType::WINDOW_RANK_DENSE:
+	case ExpressionType::WINDOW_PERCENT_RANK:
+	case ExpressionType::WINDOW_CUME_DIST:
+		return false;
+	default:
+		return !IgnoresOrder(window) || by_rows(window.start) || by_rows(window.end) ||
+			   window.exclude_clause != WindowExcludeMode::NO_OTHER;
+	}
+}
+
 //! Windows see all rows of their partition: rows are brought together by the partition keys that all windows share.
 //!
 //!     Window[partition by k]          Window[partition by k]
 //!       ...                     =>      NetworkShuffle[k]
 //!                                         ...
 //!
-//! Without such keys, or where the rows are to keep DuckDB's order, in one task.
+//! A window over all rows runs in one task, and so does one whose result depends on the order in which its rows come,
+//! as row_number() without ORDER BY does, if that order is to be kept. Rows come out in the order in which they went in
+//! only where OVER is empty.
 class WindowRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -39,13 +73,17 @@ public:
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
 		auto &child = op->children[0];
-		// Without ORDER BY inside, a window numbers the rows as they come.
-		auto ordered = placement.Options().preserve_order;
+		auto ordered = false;
+		auto empty = true;
 		for (auto &expression : op->expressions) {
-			ordered = ordered && expression->Cast<BoundWindowExpression>().orders.empty();
+			auto &window = expression->Cast<BoundWindowExpression>();
+			ordered = ordered || DependsOnArrival(window);
+			empty = empty && window.partitions.empty() && window.orders.empty();
 		}
-		auto below = placement.Place(child, keep_order || ordered);
+		ordered = placement.Options().preserve_order && (ordered || (empty && keep_order));
+		auto below = placement.Place(child, ordered);
 		if (!below.IsSpread()) {
+			below.in_order = below.in_order && empty;
 			return below;
 		}
 		auto keys = CommonPartitions(*op);
@@ -59,9 +97,11 @@ public:
 			below.in_order = false;
 			return below;
 		}
-		if (keys.empty() || keep_order || ordered) {
+		if (keys.empty() || ordered) {
 			placement.AddReason("a window over all rows, or in their order, is computed in one task");
-			return placement.Coalesce(child, below);
+			auto result = placement.Coalesce(child, below);
+			result.in_order = result.in_order && empty;
+			return result;
 		}
 		return placement.Shuffle(child, std::move(keys));
 	}

@@ -1,0 +1,57 @@
+#include "plan/columns.hpp"
+
+#include "duckdb/planner/expression/bound_columnref_expression.hpp"
+#include "duckdb/planner/expression_iterator.hpp"
+#include "duckdb/planner/logical_operator_visitor.hpp"
+#include "duckdb/planner/operator/logical_aggregate.hpp"
+#include "duckdb/planner/operator/logical_projection.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+void ReplaceColumns(unique_ptr<Expression> &expression, const vector<ColumnBinding> &from,
+					const vector<ColumnBinding> &to) {
+	if (expression->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+		auto &binding = expression->Cast<BoundColumnRefExpression>().binding;
+		auto found = std::find(from.begin(), from.end(), binding);
+		if (found != from.end()) {
+			binding = to[static_cast<idx_t>(found - from.begin())];
+		}
+		return;
+	}
+	ExpressionIterator::EnumerateChildren(*expression,
+										  [&](unique_ptr<Expression> &child) { ReplaceColumns(child, from, to); });
+}
+
+void ReplaceColumns(LogicalOperator &op, const vector<ColumnBinding> &from, const vector<ColumnBinding> &to) {
+	LogicalOperatorVisitor::EnumerateExpressions(op, [&](unique_ptr<Expression> *expression) {
+		if (*expression) {
+			ReplaceColumns(*expression, from, to);
+		}
+	});
+}
+
+std::string ColumnName(const LogicalOperator &op, const ColumnBinding &column) {
+	if (op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
+		auto &projection = op.Cast<LogicalProjection>();
+		return column.table_index == projection.table_index ? op.expressions[column.column_index]->GetName() : string();
+	}
+	if (op.type == LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY) {
+		auto &aggregate = op.Cast<LogicalAggregate>();
+		if (column.table_index == aggregate.group_index) {
+			return aggregate.groups[column.column_index]->GetName();
+		}
+		return column.table_index == aggregate.aggregate_index ? op.expressions[column.column_index]->GetName()
+															   : string();
+	}
+	for (auto &child : op.children) {
+		auto name = ColumnName(*child, column);
+		if (!name.empty()) {
+			return name;
+		}
+	}
+	return string();
+}
+
+} // namespace skein

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "duckdb/planner/column_binding.hpp"
+#include "duckdb/planner/expression.hpp"
+#include "duckdb/planner/logical_operator.hpp"
+
+#include <string>
+
+namespace skein {
+
+//! Lets every reference to the column `from[i]` in an expression refer to `to[i]`.
+void ReplaceColumns(duckdb::unique_ptr<duckdb::Expression> &expression,
+					const duckdb::vector<duckdb::ColumnBinding> &from, const duckdb::vector<duckdb::ColumnBinding> &to);
+
+//! The same in all expressions of one operator, not of those below it.
+void ReplaceColumns(duckdb::LogicalOperator &op, const duckdb::vector<duckdb::ColumnBinding> &from,
+					const duckdb::vector<duckdb::ColumnBinding> &to);
+
+//! How EXPLAIN shows a column of `op`; empty if it is computed by an operator whose columns have no names.
+std::string ColumnName(const duckdb::LogicalOperator &op, const duckdb::ColumnBinding &column);
+
+} // namespace skein

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "duckdb/planner/operator/logical_aggregate.hpp"
+#include "engine/aggregate_parts.hpp"
+#include "planner/placement.hpp"
+
+#include <optional>
+
+namespace skein {
+
+//! Whether it groups by anything but all of its groups, or calls GROUPING().
+bool HasGroupingSets(const duckdb::LogicalAggregate &aggregate);
+bool HasDistinct(const duckdb::LogicalAggregate &aggregate);
+
+duckdb::vector<duckdb::unique_ptr<duckdb::Expression>>
+CopyAll(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);
+
+//! The parts of all aggregates of an operator, or nothing and why not. `distinct_is_local`: equal arguments of a
+//! DISTINCT aggregate are in one task.
+std::optional<duckdb::vector<AggregateParts>> SplitAll(duckdb::ClientContext &context,
+													   const duckdb::LogicalAggregate &aggregate,
+													   bool distinct_is_local, std::string &reason);
+
+//! An aggregate over the child of `aggregate`, which is moved into it, with the same groups and grouping sets and the
+//! parts in place of the aggregates, under new table indices.
+duckdb::unique_ptr<duckdb::LogicalAggregate> MakePartial(Placement &placement, duckdb::LogicalAggregate &aggregate,
+														 const duckdb::vector<AggregateParts> &parts);
+//! The aggregates that combine the parts which `partial` returns.
+duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> MakeFinals(Placement &placement,
+																  const duckdb::LogicalAggregate &aggregate,
+																  const duckdb::LogicalAggregate &partial,
+																  const duckdb::vector<AggregateParts> &parts);
+//! A column that groups in `partial`, by its place among them.
+duckdb::unique_ptr<duckdb::Expression> GroupColumn(const duckdb::LogicalAggregate &partial, duckdb::idx_t group);
+
+} // namespace skein
