@@ -1,7 +1,7 @@
 #include "exchange/exchange_sink.hpp"
 
-#include "duckdb/common/vector_operations/vector_operations.hpp"
 #include "duckdb/execution/expression_executor.hpp"
+#include "exchange/key_hash.hpp"
 #include "wire/page_codec.hpp"
 
 namespace skein {
@@ -25,10 +25,16 @@ inline idx_t PartitionOf(uint64_t hash, idx_t partitions) {
 	return static_cast<idx_t>((static_cast<unsigned __int128>(Remix(hash)) * partitions) >> 64);
 }
 
+//! A KEY_HASHES output gives up beyond so many hashes: 8 MiB to each consumer.
+constexpr idx_t MAX_KEY_HASHES = idx_t(1) << 20;
+//! Places in the table by which most repeated hashes are recognised.
+constexpr idx_t SEEN_HASHES = 8192;
+
 class SinkGlobalState final : public GlobalSinkState {
 public:
 	SinkGlobalState(ClientContext &context, duckdb::shared_ptr<TaskChannels> channels_p)
-		: channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(*context.db)) {
+		: channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(*context.db)),
+		  key_hashes(channels->outputs.size()) {
 		for (auto &output : channels->outputs) {
 			output->SetWriterWaker([this]() {
 				auto guard = Lock();
@@ -64,14 +70,25 @@ public:
 	atomic<idx_t> rows{0};
 	//! Spreads the threads of the task over the partitions when rows are dealt in turn.
 	atomic<idx_t> next_start{0};
+	//! How many hashes each KEY_HASHES output has sent, or would have.
+	vector<atomic<idx_t>> key_hashes;
 };
 
 //! The builders and scratch space of one output in one thread.
 struct LocalOutput {
-	LocalOutput(ExecutionContext &context, const SinkOutput &output, const vector<LogicalType> &types, idx_t partitions)
+	LocalOutput(ExecutionContext &context, const SinkOutput &output, vector<LogicalType> types, idx_t partitions)
 		: hashes(LogicalType::HASH), selection(STANDARD_VECTOR_SIZE), part_of_row(STANDARD_VECTOR_SIZE),
 		  offsets(partitions + 1), executor(context.client) {
 		auto builder_count = output.kind == ExchangeKind::SHUFFLE ? partitions : 1;
+		if (output.kind == ExchangeKind::KEY_HASHES) {
+			types = {LogicalType::HASH};
+			for (idx_t i = 0; i < SEEN_HASHES; i++) {
+				// A hash that belongs in another place: nothing was seen yet, not even 0.
+				seen.push_back(i + 1);
+			}
+			hash_chunk.InitializeEmpty(types);
+			prepared_hashes = make_uniq<PreparedChunk>(types);
+		}
 		for (idx_t i = 0; i < builder_count; i++) {
 			builders.emplace_back(BufferAllocator::Get(context.client), types);
 		}
@@ -93,6 +110,10 @@ struct LocalOutput {
 	ExpressionExecutor executor;
 	DataChunk keys;
 	idx_t next_in_turn = 0;
+	//! KEY_HASHES: hashes that were sent before, each in the place that its low bits choose.
+	vector<hash_t> seen;
+	DataChunk hash_chunk;
+	duckdb::unique_ptr<PreparedChunk> prepared_hashes;
 };
 
 class SinkLocalState final : public LocalSinkState {
@@ -107,7 +128,7 @@ void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx
 			  PageBuilder &builder) {
 	auto page = Page::Seal(global.buffers, builder);
 	auto &target = *global.channels->outputs[output];
-	if (spec.kind == ExchangeKind::BROADCAST) {
+	if (spec.kind == ExchangeKind::BROADCAST || spec.kind == ExchangeKind::KEY_HASHES) {
 		target.AppendToAll(page);
 	} else {
 		target.Append(builder_index, std::move(page));
@@ -136,16 +157,55 @@ void AppendRows(SinkGlobalState &global, const PreparedChunk &chunk, const Build
 	}
 }
 
+void HashRows(LocalOutput &local, DataChunk &chunk) {
+	local.keys.Reset();
+	local.executor.Execute(chunk, local.keys);
+	HashKeys(local.keys, local.hashes);
+}
+
+//! Sends the hashes of the keys of all rows, most of them once, until there are too many.
+void AppendKeyHashes(SinkGlobalState &global, LocalOutput &local, const SinkOutput &spec, idx_t index,
+					 DataChunk &chunk) {
+	if (global.key_hashes[index] > MAX_KEY_HASHES) {
+		return;
+	}
+	HashRows(local, chunk);
+	auto hashes = FlatVector::GetData<hash_t>(local.hashes);
+	idx_t count = 0;
+	for (idx_t row = 0; row < chunk.size(); row++) {
+		auto &seen = local.seen[hashes[row] % SEEN_HASHES];
+		if (seen != hashes[row]) {
+			seen = hashes[row];
+			local.selection.set_index(count++, row);
+		}
+	}
+	if (count == 0 || (global.key_hashes[index] += count) > MAX_KEY_HASHES) {
+		return;
+	}
+	local.hash_chunk.data[0].Reference(local.hashes);
+	local.hash_chunk.SetCardinality(chunk.size());
+	local.prepared_hashes->Prepare(local.hash_chunk);
+	AppendRows(global, *local.prepared_hashes, {spec, index, 0}, local.builders[0], local.selection, 0, count);
+}
+
+//! Tells the consumers of a KEY_HASHES output that they have not got all: a NULL.
+void AppendOverflow(SinkGlobalState &global, ClientContext &context, const SinkOutput &spec, idx_t index) {
+	vector<LogicalType> types{LogicalType::HASH};
+	DataChunk chunk;
+	chunk.Initialize(Allocator::Get(context), types);
+	chunk.SetValue(0, 0, Value(LogicalType::HASH));
+	chunk.SetCardinality(1);
+	PreparedChunk prepared(types);
+	prepared.Prepare(chunk);
+	PageBuilder builder(BufferAllocator::Get(context), types);
+	builder.Append(prepared, *FlatVector::IncrementalSelectionVector(), 0, 1);
+	SealInto(global, spec, index, 0, builder);
+}
+
 //! Computes the partition of every row and the rows of each partition: `selection` in [offsets[p], offsets[p + 1]).
 void PartitionByHash(LocalOutput &local, DataChunk &chunk, idx_t partitions) {
 	auto count = chunk.size();
-	local.keys.Reset();
-	local.executor.Execute(chunk, local.keys);
-	VectorOperations::Hash(local.keys.data[0], local.hashes, count);
-	for (idx_t i = 1; i < local.keys.ColumnCount(); i++) {
-		VectorOperations::CombineHash(local.hashes, local.keys.data[i], count);
-	}
-	local.hashes.Flatten(count);
+	HashRows(local, chunk);
 	auto hashes = FlatVector::GetData<hash_t>(local.hashes);
 	std::fill(local.offsets.begin(), local.offsets.end(), 0);
 	for (idx_t row = 0; row < count; row++) {
@@ -202,7 +262,9 @@ SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &
 	auto count = chunk.size();
 	global.rows += count;
 	for (idx_t i = 0; i < outputs_.size(); i++) {
-		if (!outputs_[i].keys.empty()) {
+		if (outputs_[i].kind == ExchangeKind::KEY_HASHES) {
+			AppendKeyHashes(global, *local.outputs[i], outputs_[i], i, chunk);
+		} else if (!outputs_[i].keys.empty()) {
 			PartitionByHash(*local.outputs[i], chunk, global.channels->outputs[i]->PartitionCount());
 		}
 	}
@@ -211,6 +273,9 @@ SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &
 		auto &spec = outputs_[i];
 		auto &output = *local.outputs[i];
 		auto &buffer = *global.channels->outputs[i];
+		if (spec.kind == ExchangeKind::KEY_HASHES) {
+			continue;
+		}
 		if (spec.keys.empty()) {
 			idx_t index = 0;
 			if (spec.kind == ExchangeKind::SHUFFLE) {
@@ -250,8 +315,12 @@ SinkCombineResultType PhysicalExchangeSink::Combine(ExecutionContext &context, O
 
 SinkFinalizeType PhysicalExchangeSink::Finalize(Pipeline &pipeline, Event &event, ClientContext &context,
 												OperatorSinkFinalizeInput &input) const {
-	for (auto &output : input.global_state.Cast<SinkGlobalState>().channels->outputs) {
-		output->Finish();
+	auto &global = input.global_state.Cast<SinkGlobalState>();
+	for (idx_t i = 0; i < outputs_.size(); i++) {
+		if (global.key_hashes[i] > MAX_KEY_HASHES) {
+			AppendOverflow(global, context, outputs_[i], i);
+		}
+		global.channels->outputs[i]->Finish();
 	}
 	return SinkFinalizeType::READY;
 }

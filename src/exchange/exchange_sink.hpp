@@ -11,7 +11,7 @@ namespace skein {
 //! One output of a sink: who gets which row.
 struct SinkOutput {
 	ExchangeKind kind;
-	//! Over the sink's input columns; hashed by DuckDB's own hash. Only for SHUFFLE.
+	//! Over the sink's input columns; hashed by DuckDB's own hash. Only for SHUFFLE and KEY_HASHES.
 	duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys;
 };
 

@@ -2,7 +2,9 @@
 
 #include "duckdb/common/serializer/deserializer.hpp"
 #include "duckdb/common/serializer/serializer.hpp"
+#include "duckdb/execution/column_binding_resolver.hpp"
 #include "duckdb/execution/physical_plan_generator.hpp"
+#include "exchange/runtime_filter.hpp"
 
 namespace skein {
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr const char *EXTENSION_NAME = "skein_exchange";
 
-enum class NodeKind : uint8_t { SINK = 0, SOURCE = 1 };
+enum class NodeKind : uint8_t { SINK = 0, SOURCE = 1, RUNTIME_FILTER = 2 };
 
 //! DuckDB asks every operator extension before it gives up on a statement that it cannot bind: ours binds none.
 BoundStatement BindNothing(ClientContext &context, Binder &binder, OperatorExtensionInfo *info,
@@ -30,8 +32,15 @@ public:
 	}
 	unique_ptr<LogicalExtensionOperator> Deserialize(Deserializer &deserializer) override {
 		auto kind = static_cast<NodeKind>(deserializer.ReadProperty<uint8_t>(300, "node_kind"));
-		return kind == NodeKind::SINK ? LogicalExchangeSink::DeserializeFields(deserializer)
-									  : LogicalExchangeSource::DeserializeFields(deserializer);
+		switch (kind) {
+		case NodeKind::SINK:
+			return LogicalExchangeSink::DeserializeFields(deserializer);
+		case NodeKind::SOURCE:
+			return LogicalExchangeSource::DeserializeFields(deserializer);
+		case NodeKind::RUNTIME_FILTER:
+			return LogicalRuntimeFilter::DeserializeFields(deserializer);
+		}
+		throw SerializationException("A plan with an unknown exchange operator");
 	}
 };
 
@@ -185,6 +194,44 @@ unique_ptr<LogicalExtensionOperator> LogicalExchangeSource::DeserializeFields(De
 						OrderModifiers(static_cast<OrderType>(directions[i]), static_cast<OrderByNullType>(nulls[i]))});
 	}
 	return make_uniq<LogicalExchangeSource>(input, order, std::move(bindings), std::move(types), std::move(sort));
+}
+
+LogicalRuntimeFilter::LogicalRuntimeFilter(vector<unique_ptr<Expression>> keys)
+	: LogicalExtensionOperator(std::move(keys)) {
+}
+
+PhysicalOperator &LogicalRuntimeFilter::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
+	auto &rows = planner.CreatePlan(*children[0]);
+	auto &hashes = planner.CreatePlan(*children[1]);
+	vector<unique_ptr<Expression>> keys;
+	for (auto &key : expressions) {
+		keys.push_back(key->Copy());
+	}
+	return planner.Make<PhysicalRuntimeFilter>(rows, hashes, std::move(keys), estimated_cardinality);
+}
+
+void LogicalRuntimeFilter::ResolveColumnBindings(ColumnBindingResolver &resolver, vector<ColumnBinding> &bindings) {
+	resolver.VisitOperator(*children[1]);
+	// The keys are columns of the rows, which therefore come last.
+	resolver.VisitOperator(*children[0]);
+	for (auto &key : expressions) {
+		resolver.VisitExpression(&key);
+	}
+	bindings = GetColumnBindings();
+}
+
+string LogicalRuntimeFilter::GetExtensionName() const {
+	return EXTENSION_NAME;
+}
+
+void LogicalRuntimeFilter::Serialize(Serializer &serializer) const {
+	LogicalExtensionOperator::Serialize(serializer);
+	serializer.WriteProperty(300, "node_kind", static_cast<uint8_t>(NodeKind::RUNTIME_FILTER));
+	serializer.WriteProperty(301, "keys", expressions);
+}
+
+unique_ptr<LogicalExtensionOperator> LogicalRuntimeFilter::DeserializeFields(Deserializer &deserializer) {
+	return make_uniq<LogicalRuntimeFilter>(deserializer.ReadProperty<vector<unique_ptr<Expression>>>(301, "keys"));
 }
 
 } // namespace skein

@@ -80,6 +80,32 @@ private:
 	const duckdb::vector<SortColumn> sort_columns_;
 };
 
+//! Above a part of a shipped plan: becomes a PhysicalRuntimeFilter. children[0] are the rows, children[1] is the
+//! LogicalExchangeSource of the other side's hashes, `expressions` are the keys.
+class LogicalRuntimeFilter final : public duckdb::LogicalExtensionOperator {
+public:
+	explicit LogicalRuntimeFilter(duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys);
+
+	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
+										 duckdb::PhysicalPlanGenerator &planner) override;
+	void ResolveColumnBindings(duckdb::ColumnBindingResolver &resolver,
+							   duckdb::vector<duckdb::ColumnBinding> &bindings) override;
+	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override {
+		return children[0]->GetColumnBindings();
+	}
+	duckdb::string GetExtensionName() const override;
+	duckdb::string GetName() const override {
+		return "RuntimeFilter";
+	}
+	void Serialize(duckdb::Serializer &serializer) const override;
+	static duckdb::unique_ptr<LogicalExtensionOperator> DeserializeFields(duckdb::Deserializer &deserializer);
+
+protected:
+	void ResolveTypes() override {
+		types = children[0]->types;
+	}
+};
+
 //! Makes plans with exchange operators readable on `db`. Once per instance.
 void RegisterExchangeOperators(duckdb::DatabaseInstance &db);
 

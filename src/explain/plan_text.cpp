@@ -116,6 +116,13 @@ private:
 			Input(draft_.head_inputs[source->Input()], level, below);
 			return;
 		}
+		if (auto filter = dynamic_cast<const LogicalRuntimeFilter *>(&op)) {
+			auto &hashes = static_cast<const LogicalExchangeSource &>(*op.children[1]);
+			Print(level, StringUtil::Format("RuntimeFilter: keys=[%s], of stage %u", Join(filter->expressions),
+											(*inputs_)[hashes.Input()].producer->id));
+			Tree(*op.children[0], level + 1, below);
+			return;
+		}
 		if (auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op)) {
 			Print(level, leaf->replicated ? "DistributedLeaf: read by every task" : "DistributedLeaf:");
 			for (idx_t task = 0; task < leaf->summaries.size(); task++) {

@@ -11,7 +11,9 @@ enum class ExchangeKind : uint8_t {
 	//! To every consumer task.
 	BROADCAST = 1,
 	//! All to the only consumer task.
-	COALESCE = 2
+	COALESCE = 2,
+	//! Not the rows, but the hashes of their keys, to every consumer task: a runtime filter.
+	KEY_HASHES = 3
 };
 
 //! In which order a consumer reads its producers.

@@ -1,7 +1,9 @@
 #include "planner/stage_cutter.hpp"
 
+#include "duckdb/planner/operator/logical_aggregate.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
+#include "duckdb/planner/operator/logical_projection.hpp"
 #include "plan/columns.hpp"
 #include "planner/leaf_shares.hpp"
 
@@ -61,6 +63,49 @@ string Details(const LogicalExchange &exchange) {
 	return exchange.read_order == ReadOrder::BY_TASK ? "in order, " : "";
 }
 
+//! The columns of an operator that are nothing but columns of its child, by their own names and the child's.
+bool PassesColumns(const LogicalOperator &op, vector<ColumnBinding> &own, vector<ColumnBinding> &below) {
+	const vector<unique_ptr<Expression>> *expressions;
+	idx_t table_index;
+	if (op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
+		expressions = &op.expressions;
+		table_index = op.Cast<LogicalProjection>().table_index;
+	} else if (op.type == LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY &&
+			   op.Cast<LogicalAggregate>().grouping_sets.size() <= 1) {
+		expressions = &op.Cast<LogicalAggregate>().groups;
+		table_index = op.Cast<LogicalAggregate>().group_index;
+	} else {
+		return false;
+	}
+	for (idx_t i = 0; i < expressions->size(); i++) {
+		if ((*expressions)[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+			own.emplace_back(table_index, i);
+			below.push_back((*expressions)[i]->Cast<BoundColumnRefExpression>().binding);
+		}
+	}
+	return true;
+}
+
+//! The lowest place under `op` where rows can be filtered by `keys`, which are translated to it: below projections and
+//! partial aggregates, above everything else.
+unique_ptr<LogicalOperator> &FilterPlace(unique_ptr<LogicalOperator> &op, vector<unique_ptr<Expression>> &keys) {
+	vector<ColumnBinding> own, below;
+	if (!PassesColumns(*op, own, below)) {
+		return op;
+	}
+	for (auto &key : keys) {
+		auto is_column = key->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF;
+		if (!is_column ||
+			std::find(own.begin(), own.end(), key->Cast<BoundColumnRefExpression>().binding) == own.end()) {
+			return op;
+		}
+	}
+	for (auto &key : keys) {
+		ReplaceColumns(key, own, below);
+	}
+	return FilterPlace(op->children[0], keys);
+}
+
 } // namespace
 
 StageCutter::StageCutter(Placement &placement, MakeHeadSource make_head_source)
@@ -75,6 +120,12 @@ QueryDraft StageCutter::Cut(unique_ptr<LogicalOperator> &plan) {
 void StageCutter::CutBelow(unique_ptr<LogicalOperator> &op, StageDraft *consumer) {
 	if (LogicalExchange::From(*op)) {
 		CutExchange(op, consumer);
+		return;
+	}
+	// The other way round if the first is filtered by the second: producers come before their consumers.
+	auto first = op->children.empty() ? nullptr : LogicalExchange::From(*op->children[0]);
+	if (first && first->filtered_by) {
+		std::for_each(op->children.rbegin(), op->children.rend(), [&](auto &child) { CutBelow(child, consumer); });
 		return;
 	}
 	for (auto &child : op->children) {
@@ -124,9 +175,17 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 		ReplaceColumns(key, bindings, own_bindings);
 		output.sink.keys.push_back(std::move(key));
 	}
+	if (exchange->filtered_by) {
+		vector<unique_ptr<Expression>> keys;
+		for (auto &key : output.sink.keys) {
+			keys.push_back(key->Copy());
+		}
+		AddRuntimeFilter(*exchange, producer, std::move(keys));
+	}
 	input.producer = &producer;
 	input.output = static_cast<uint32_t>(producer.outputs.size());
 	producer.outputs.push_back(std::move(output));
+	cut_[exchange.get()] = {&producer, input.output};
 
 	auto &inputs = consumer ? consumer->inputs : draft_.head_inputs;
 	auto number = inputs.size();
@@ -138,6 +197,41 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	}
 	op->SetEstimatedCardinality(cardinality);
 	op->ResolveOperatorTypes();
+}
+
+void StageCutter::AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &producer,
+								   vector<unique_ptr<Expression>> keys) {
+	auto found = cut_.find(exchange.filtered_by.get());
+	// A shared stage has other readers, and may be read by the stage that would filter it.
+	if (exchange.shared_cte || producer.in_session || found == cut_.end()) {
+		return;
+	}
+	auto &source = found->second;
+	DraftOutput output;
+	output.sink.kind = ExchangeKind::KEY_HASHES;
+	output.consumer = &producer;
+	for (auto &key : source.producer->outputs[source.output].sink.keys) {
+		output.sink.keys.push_back(key->Copy());
+	}
+	DraftInput input;
+	input.name = "NetworkKeyHashes";
+	input.producer = source.producer;
+	input.output = static_cast<uint32_t>(source.producer->outputs.size());
+	auto number = producer.inputs.size();
+	producer.inputs.push_back(std::move(input));
+	source.producer->outputs.push_back(std::move(output));
+
+	auto &place = FilterPlace(producer.root, keys);
+	vector<LogicalType> types{LogicalType::HASH};
+	vector<ColumnBinding> bindings{{placement_.NewTableIndex(), 0}};
+	auto hashes = make_uniq<LogicalExchangeSource>(number, ReadOrder::ANY, std::move(bindings), std::move(types),
+												   vector<SortColumn>());
+	auto filter = make_uniq<LogicalRuntimeFilter>(std::move(keys));
+	filter->SetEstimatedCardinality(place->EstimateCardinality(placement_.Context()));
+	filter->children.push_back(std::move(place));
+	filter->children.push_back(std::move(hashes));
+	filter->ResolveOperatorTypes();
+	place = std::move(filter);
 }
 
 void CountTasks(QueryDraft &draft, const PlannerOptions &options) {

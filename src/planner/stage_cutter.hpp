@@ -25,12 +25,21 @@ private:
 	void CutBelow(duckdb::unique_ptr<duckdb::LogicalOperator> &op, StageDraft *consumer);
 	void CutExchange(duckdb::unique_ptr<duckdb::LogicalOperator> &op, StageDraft *consumer);
 	StageDraft &ProducerOf(LogicalExchange &exchange);
+	//! Lets `producer` leave out the rows whose `keys` are not among those of the exchange that `exchange` names.
+	void AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &producer,
+						  duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys);
 	StageDraft &MakeStage(duckdb::unique_ptr<duckdb::LogicalOperator> root);
 
 	Placement &placement_;
 	const MakeHeadSource make_head_source_;
 	QueryDraft draft_;
 	std::map<duckdb::idx_t, StageDraft *> shared_stages_;
+	//! A boundary that is cut already: who produces its rows, and which output it is.
+	struct CutBoundary {
+		StageDraft *producer;
+		uint32_t output;
+	};
+	std::map<const LogicalExchange *, CutBoundary> cut_;
 };
 
 //! Decides how many tasks each stage has: as many as its leaves want and the cluster allows, one where rows are brought

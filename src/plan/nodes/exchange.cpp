@@ -25,6 +25,8 @@ string LogicalExchange::GetName() const {
 		return "NetworkBroadcast";
 	case ExchangeKind::COALESCE:
 		return "NetworkCoalesce";
+	case ExchangeKind::KEY_HASHES:
+		return "NetworkKeyHashes";
 	}
 	throw InternalException("Unknown kind of exchange");
 }

@@ -24,6 +24,8 @@ public:
 	duckdb::vector<duckdb::BoundOrderByNode> orders;
 	//! Set when the producer is a shared subplan (a materialised CTE), which the child, a CTE reference, names.
 	std::optional<duckdb::idx_t> shared_cte;
+	//! Set when only rows are wanted whose keys occur among the keys of this one, the other input of a join.
+	duckdb::optional_ptr<LogicalExchange> filtered_by;
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
 										 duckdb::PhysicalPlanGenerator &planner) override;

@@ -1,3 +1,5 @@
+#include "duckdb/planner/operator/logical_get.hpp"
+#include "plan/nodes/distributed_leaf.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -30,6 +32,9 @@ struct JoinSides {
 //!       r                          l                         NetworkBroadcast
 //!                                NetworkShuffle[r.k]           r
 //!                                  r
+//!
+//! If both sides are shuffled, rows of the left side whose keys are not on the right are left out before they are sent,
+//! where the join returns nothing for them.
 //!
 //! A side is broadcast only if the join returns no rows for the lack of a match there; the left side of an ASOF join
 //! never, as the best match for its rows is among all rows of the right side. Positional joins are not matched.
@@ -133,8 +138,12 @@ private:
 				placement.Shuffle(left, sides.keys.CopyLeft(conditions));
 			} else {
 				conditions = sides.keys.All();
+				auto reduces = Reduces(*right);
 				placement.Shuffle(left, sides.keys.CopyLeft(conditions));
 				placement.Shuffle(right, sides.keys.CopyRight(conditions));
+				if (reduces && MayFilterLeft(sides.type)) {
+					LogicalExchange::From(*left)->filtered_by = LogicalExchange::From(*right);
+				}
 			}
 			return Partitioned(sides, conditions);
 		}
@@ -147,6 +156,22 @@ private:
 		}
 		}
 		throw InternalException("Unknown plan of a join");
+	}
+
+	//! Whether it is likely that not all of a table's keys are left in the rows of `op`.
+	static bool Reduces(const LogicalOperator &op) {
+		switch (op.type) {
+		case LogicalOperatorType::LOGICAL_PROJECTION:
+			return Reduces(*op.children[0]);
+		case LogicalOperatorType::LOGICAL_GET:
+			return op.children.empty() && !op.Cast<LogicalGet>().table_filters.filters.empty();
+		case LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR: {
+			auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op);
+			return !leaf || Reduces(*leaf->leaf);
+		}
+		default:
+			return true;
+		}
 	}
 
 	static Distribution InPlace(const JoinSides &sides) {

@@ -33,6 +33,10 @@ bool MayBroadcastLeft(JoinType type) {
 	}
 }
 
+bool MayFilterLeft(JoinType type) {
+	return type == JoinType::SEMI || MayBroadcastLeft(type);
+}
+
 bool MayPartition(JoinType type) {
 	return type != JoinType::MARK;
 }

@@ -10,6 +10,9 @@ namespace skein {
 //! lack of a match there.
 bool MayBroadcastRight(duckdb::JoinType type);
 bool MayBroadcastLeft(duckdb::JoinType type);
+//! Whether a join of this type returns nothing for a row of its left side that has no match, so that such rows may be
+//! left out before.
+bool MayFilterLeft(duckdb::JoinType type);
 //! Whether a join of this type may look at one hash partition of each side alone. A MARK join may not: its result
 //! depends on whether the whole right side is empty or holds a NULL.
 bool MayPartition(duckdb::JoinType type);
