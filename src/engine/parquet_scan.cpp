@@ -43,7 +43,16 @@ string ReasonAgainst(ClientContext &context, const LogicalGet &get, const MultiF
 	return string();
 }
 
+//! Whether a path is one of the file system that every process of the machine sees.
+bool IsLocalFile(const string &path) {
+	return StringUtil::StartsWith(path, "file:") ||
+		   (!FileSystem::IsRemoteFile(path) && path.find("://") == string::npos);
+}
+
 string ReasonAgainst(const OpenFileInfo &file) {
+	if (!IsLocalFile(file.path)) {
+		return "file \"" + file.path + "\" is read through a file system that the workers do not have";
+	}
 	if (!file.extended_info) {
 		return string();
 	}
@@ -57,7 +66,7 @@ string ReasonAgainst(const OpenFileInfo &file) {
 }
 
 string AbsolutePath(ClientContext &context, const string &path) {
-	if (FileSystem::IsRemoteFile(path) || path.find("://") != string::npos || StringUtil::StartsWith(path, "file:")) {
+	if (StringUtil::StartsWith(path, "file:")) {
 		return path;
 	}
 	auto &file_system = FileSystem::GetFileSystem(context);

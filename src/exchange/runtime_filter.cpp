@@ -80,8 +80,7 @@ SinkResultType PhysicalRuntimeFilter::Sink(ExecutionContext &context, DataChunk 
 	return global.pass_all ? SinkResultType::FINISHED : SinkResultType::NEED_MORE_INPUT;
 }
 
-SinkCombineResultType PhysicalRuntimeFilter::Combine(ExecutionContext &context,
-													 OperatorSinkCombineInput &input) const {
+SinkCombineResultType PhysicalRuntimeFilter::Combine(ExecutionContext &context, OperatorSinkCombineInput &input) const {
 	auto &global = input.global_state.Cast<FilterGlobalState>();
 	auto &local = input.local_state.Cast<FilterLocalState>();
 	lock_guard<mutex> guard(global.lock);

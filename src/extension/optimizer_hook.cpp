@@ -113,7 +113,9 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 		return PlanText(draft, head, cluster.workers.size());
 	};
 	callbacks.settings = TravellingSettings(input.context);
-	return PlanQuery(input, query, OptionsFor(input.context, settings, workers), callbacks);
+	auto options = OptionsFor(input.context, settings, workers);
+	options.worker_functions = instance.FunctionsOfWorkers();
+	return PlanQuery(input, query, options, callbacks);
 }
 
 bool MayDistribute(const Settings &settings) {

@@ -39,10 +39,14 @@ protected:
 		Run(connection, "COPY (SELECT 1 AS k) TO '" + (folder_ / "tiny.parquet").string() + "'");
 		Run(connection, "CREATE VIEW tiny AS FROM '" + (folder_ / "tiny.parquet").string() + "'");
 		Run(connection, "CREATE TABLE native AS FROM range(100) t(k)");
+		connection.CreateScalarFunction<int64_t, int64_t>("plus_seven", PlusSeven);
 	}
 	static void TearDownTestSuite() {
 		delete db_;
 		std::filesystem::remove_all(folder_);
+	}
+	static int64_t PlusSeven(int64_t value) {
+		return value + 7;
 	}
 	static duckdb::unique_ptr<MaterializedQueryResult> Run(Connection &connection, const string &sql) {
 		auto result = connection.Query(sql);
@@ -200,6 +204,32 @@ const PlanCase CASES[] = {
 	 "auto",
 	 {"in order"},
 	 {"keys=[g]"}},
+	{"AShuffleIsFilteredByTheOtherSidesKeys",
+	 "SELECT count(*) FROM big JOIN other ON big.k = other.k WHERE other.g = 3",
+	 "shuffle",
+	 {"RuntimeFilter: keys=[k], of stage 1"},
+	 {}},
+	{"NothingIsFilteredByTheKeysOfAWholeTable",
+	 "SELECT count(*) FROM big JOIN other ON big.k = other.k",
+	 "shuffle",
+	 {"NetworkShuffle"},
+	 {"RuntimeFilter"}},
+	{"RowsThatAJoinReturnsWithoutAMatchAreNotFiltered",
+	 "SELECT big.k, o.s FROM big LEFT JOIN (FROM other WHERE g < 8 LIMIT 3000) o ON big.k = o.k AND big.g = o.g",
+	 "shuffle",
+	 {"NetworkShuffle", "LEFT"},
+	 {"RuntimeFilter"}},
+	{"ASharedStageIsNotFiltered",
+	 "WITH c AS MATERIALIZED (SELECT k, g FROM big) SELECT count(*) FROM c JOIN (SELECT k FROM c WHERE g = 1) d ON c.k "
+	 "= d.k",
+	 "shuffle",
+	 {"NetworkShuffle"},
+	 {"RuntimeFilter"}},
+	{"AFunctionOfTheSessionIsCalledInTheHead",
+	 "SELECT sum(plus_seven(k)) FROM big",
+	 "auto",
+	 {"plus_seven(k)", "NetworkCoalesce"},
+	 {"partial"}},
 	{"OrderIsMerged", "SELECT k, s FROM big ORDER BY s", "auto", {"merge=["}, {}},
 	{"OrderByADroppedColumnIsMerged", "SELECT k FROM big ORDER BY s", "auto", {"merge=[s ASC"}, {}},
 	{"OrderByAnExpressionIsMerged", "SELECT k FROM big ORDER BY s COLLATE NOCASE", "auto", {"merge=["}, {}},
@@ -248,6 +278,23 @@ const PlanCase CASES[] = {
 	 {"NetworkShuffle: keys=[n], input_tasks=4"},
 	 {"CTE"}},
 };
+
+TEST_F(PlacementRules, TooManyKeysFilterNothing) {
+	Connection connection(*db_);
+	auto sql = "SELECT count(*), sum(big.k) FROM big JOIN (SELECT range AS k FROM range(4500000) WHERE range % 2 = 0) "
+			   "other USING (k)";
+	// Otherwise the larger side would not be the build side.
+	Run(connection, "SET disabled_optimizers = 'join_order,build_side_probe_side'");
+	Run(connection, "SET skein_mode = 'off'");
+	auto expected = SortedRows(*Run(connection, sql));
+	Run(connection, "SET skein_mode = 'force'");
+	Run(connection, "SET skein_workers = 2");
+	Run(connection, "SET skein_join = 'shuffle'");
+	auto text = Run(connection, string("EXPLAIN ") + sql)->GetValue(1, 0).ToString();
+	EXPECT_NE(text.find("RuntimeFilter"), string::npos) << text;
+	EXPECT_EQ(SortedRows(*Run(connection, sql)), expected);
+	Run(connection, "RESET disabled_optimizers");
+}
 
 INSTANTIATE_TEST_SUITE_P(All, PlacementRules, ::testing::ValuesIn(CASES),
 						 [](const auto &info) { return info.param.name; });

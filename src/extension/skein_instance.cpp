@@ -58,6 +58,16 @@ Cluster SkeinInstance::Resolve(const Settings &settings) {
 	return result;
 }
 
+std::shared_ptr<const WorkerFunctions> SkeinInstance::FunctionsOfWorkers() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	if (!worker_functions_) {
+		DuckDB plain(nullptr);
+		Attach(*plain.instance);
+		worker_functions_ = WorkerFunctions::List(*plain.instance);
+	}
+	return worker_functions_;
+}
+
 string SkeinInstance::Serve(const string &address) {
 	WorkerOptions options;
 	options.listen = address;

@@ -2,6 +2,7 @@
 
 #include "coordinator/coordinator.hpp"
 #include "extension/settings.hpp"
+#include "planner/worker_functions.hpp"
 #include "skein/skein.hpp"
 #include "transport/grpc/grpc_transport.hpp"
 #include "worker/local_workers.hpp"
@@ -25,6 +26,8 @@ public:
 	//! The workers that the settings name; none if they name none. Throws when an address is malformed or cannot be
 	//! resolved.
 	Cluster Resolve(const Settings &settings);
+	//! What the workers can call.
+	std::shared_ptr<const WorkerFunctions> FunctionsOfWorkers();
 	//! Makes this process a worker at `address`; returns the address really bound.
 	std::string Serve(const std::string &address);
 
@@ -39,6 +42,8 @@ private:
 	std::unique_ptr<LocalWorkers> local_workers_;
 	std::unique_ptr<Coordinator> local_;
 	std::vector<std::unique_ptr<Worker>> served_;
+	//! Null until it is asked for.
+	std::shared_ptr<const WorkerFunctions> worker_functions_;
 };
 
 } // namespace skein

@@ -286,6 +286,20 @@ bool Placement::ExpressionTravels(Expression &expression, string &reason) {
 			reason = function.name + "() has another value on another machine";
 			return false;
 		}
+		if (!HaveFunction(CatalogType::SCALAR_FUNCTION_ENTRY, function.name, reason)) {
+			return false;
+		}
+	}
+	if (expression.GetExpressionClass() == ExpressionClass::BOUND_AGGREGATE &&
+		!HaveFunction(CatalogType::AGGREGATE_FUNCTION_ENTRY, expression.Cast<BoundAggregateExpression>().function.name,
+					  reason)) {
+		return false;
+	}
+	if (expression.GetExpressionClass() == ExpressionClass::BOUND_WINDOW) {
+		auto &window = expression.Cast<BoundWindowExpression>();
+		if (window.aggregate && !HaveFunction(CatalogType::AGGREGATE_FUNCTION_ENTRY, window.aggregate->name, reason)) {
+			return false;
+		}
 	}
 	bool travels = true;
 	ExpressionIterator::EnumerateChildren(
@@ -293,7 +307,19 @@ bool Placement::ExpressionTravels(Expression &expression, string &reason) {
 	return travels;
 }
 
+bool Placement::HaveFunction(CatalogType type, const string &name, string &reason) {
+	if (options_.worker_functions->HasFunction(context_, type, name)) {
+		return true;
+	}
+	reason = name + "() is a function that only this session has";
+	return false;
+}
+
 bool Placement::CanTravel(LogicalOperator &op, string &reason) {
+	if (op.type == LogicalOperatorType::LOGICAL_GET && !op.children.empty() &&
+		!HaveFunction(CatalogType::TABLE_FUNCTION_ENTRY, op.Cast<LogicalGet>().function.name, reason)) {
+		return false;
+	}
 	bool travels = true;
 	LogicalOperatorVisitor::EnumerateExpressions(op, [&](unique_ptr<Expression> *expression) {
 		if (!travels || !*expression) {

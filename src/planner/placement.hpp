@@ -104,6 +104,8 @@ private:
 	duckdb::unique_ptr<LogicalExchange> MakeExchange(ExchangeKind kind,
 													 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys,
 													 duckdb::unique_ptr<duckdb::LogicalOperator> child);
+	//! Whether the workers can call this function; if not, why.
+	bool HaveFunction(duckdb::CatalogType type, const std::string &name, std::string &reason);
 	bool ExpressionTravels(duckdb::Expression &expression, std::string &reason);
 	Distribution PlaceByRule(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "duckdb/common/typedefs.hpp"
+#include "planner/worker_functions.hpp"
 
 #include <cstdint>
+#include <memory>
 
 namespace skein {
 
@@ -20,6 +22,8 @@ struct PlannerOptions {
 	duckdb::idx_t broadcast_limit = duckdb::idx_t(64) << 20;
 	//! A leaf of so many bytes at most is rather read by every task than read by one and broadcast.
 	duckdb::idx_t replicate_limit = duckdb::idx_t(1) << 20;
+	//! What the workers can call.
+	std::shared_ptr<const WorkerFunctions> worker_functions;
 	//! DuckDB's preserve_insertion_order.
 	bool preserve_order = true;
 };

@@ -1,6 +1,5 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
-#include "duckdb/planner/operator/logical_sample.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -18,16 +17,6 @@ bool IsCalledPerRow(const LogicalOperator &op) {
 	return get.function.in_out_function && !get.function.in_out_function_final && !get.ordinality_idx.IsValid();
 }
 
-//! A sample that decides for each row alone, without a seed that would make DuckDB's choice repeatable.
-bool IsSampledPerRow(const LogicalOperator &op) {
-	if (op.type != LogicalOperatorType::LOGICAL_SAMPLE) {
-		return false;
-	}
-	auto &sample = *op.Cast<LogicalSample>().sample_options;
-	return sample.is_percentage && sample.method != SampleMethod::RESERVOIR_SAMPLE && !sample.repeatable &&
-		   !sample.seed.IsValid();
-}
-
 //! Filters, projections, UNNEST and the like look at one row at a time: they run where their input is.
 class RowwiseRule final : public PlacementRule {
 public:
@@ -39,7 +28,7 @@ public:
 		case LogicalOperatorType::LOGICAL_PIVOT:
 			return true;
 		default:
-			return IsCalledPerRow(op) || IsSampledPerRow(op);
+			return IsCalledPerRow(op);
 		}
 	}
 

@@ -20,6 +20,7 @@ vector<unique_ptr<PlacementRule>> PlacementRules() {
 	rules.push_back(MakeTopNRule());
 	rules.push_back(MakeLimitRule());
 	rules.push_back(MakeWindowRule());
+	rules.push_back(MakeSampleRule());
 	rules.push_back(MakeUnionRule());
 	rules.push_back(MakeSetOperationRule());
 	rules.push_back(MakeSharedPlanRule());

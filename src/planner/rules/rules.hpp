@@ -21,6 +21,7 @@ duckdb::unique_ptr<PlacementRule> MakeOrderRule();
 duckdb::unique_ptr<PlacementRule> MakeTopNRule();
 duckdb::unique_ptr<PlacementRule> MakeLimitRule();
 duckdb::unique_ptr<PlacementRule> MakeWindowRule();
+duckdb::unique_ptr<PlacementRule> MakeSampleRule();
 duckdb::unique_ptr<PlacementRule> MakeUnionRule();
 duckdb::unique_ptr<PlacementRule> MakeSetOperationRule();
 duckdb::unique_ptr<PlacementRule> MakeSharedPlanRule();
