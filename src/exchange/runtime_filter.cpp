@@ -116,6 +116,10 @@ OperatorResultType PhysicalRuntimeFilter::ExecuteInternal(ExecutionContext &cont
 		chunk.Reference(input);
 		return OperatorResultType::NEED_MORE_INPUT;
 	}
+	if (!global.filter.IsInitialized()) {
+		// Nothing can pass.
+		return OperatorResultType::FINISHED;
+	}
 	auto &state = operator_state.Cast<FilterOperatorState>();
 	state.keys.Reset();
 	state.executor.Execute(input, state.keys);

@@ -52,6 +52,12 @@ void CheckOperator(LogicalOperator &op) {
 			columns.emplace(binding.table_index, binding.column_index);
 		}
 	}
+	if (op.type == LogicalOperatorType::LOGICAL_RECURSIVE_CTE) {
+		// USING KEY names columns of its own.
+		for (auto &binding : op.GetColumnBindings()) {
+			columns.emplace(binding.table_index, binding.column_index);
+		}
+	}
 	LogicalOperatorVisitor::EnumerateExpressions(op, [&](unique_ptr<Expression> *expression) {
 		if (*expression) {
 			CheckExpression(op, **expression, columns);

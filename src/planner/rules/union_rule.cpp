@@ -9,7 +9,7 @@ using namespace duckdb;
 
 namespace {
 
-//! UNION ALL: the tasks of a stage are dealt to the children.
+//! UNION ALL: the tasks of a stage are dealt to the children. UNION is the same: the duplicates go in a DISTINCT above.
 //!
 //!     UnionAll             DistributedUnion: t0:[c0(0/2)] t1:[c0(1/2)] t2:[c1]
 //!       a         =>         a
@@ -20,7 +20,7 @@ namespace {
 class UnionRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
-		return op.type == LogicalOperatorType::LOGICAL_UNION && op.Cast<LogicalSetOperation>().setop_all;
+		return op.type == LogicalOperatorType::LOGICAL_UNION;
 	}
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
