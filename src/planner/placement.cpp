@@ -97,9 +97,9 @@ idx_t Placement::NewTableIndex() {
 }
 
 Distribution Placement::Place(unique_ptr<LogicalOperator> &op, bool keep_order) {
-	ancestors_.push_back(*op);
+	under_way_.push_back(op);
 	auto result = PlaceByRule(op, keep_order);
-	ancestors_.pop_back();
+	under_way_.pop_back();
 	return result;
 }
 
@@ -143,9 +143,10 @@ void Placement::AddReason(const string &reason) {
 unique_ptr<LogicalExchange> Placement::MakeExchange(ExchangeKind kind, vector<unique_ptr<Expression>> keys,
 													unique_ptr<LogicalOperator> child) {
 	has_exchange_ = true;
-	// A read of a shared subplan is a boundary already: its rows can as well go where they are wanted at once.
+	// Rows that are dealt in turn, as those of a shared subplan or of the session, can as well go where they are wanted
+	// at once.
 	if (auto exchange = LogicalExchange::From(*child)) {
-		if (exchange->shared_cte && exchange->kind == ExchangeKind::SHUFFLE && exchange->expressions.empty()) {
+		if (exchange->kind == ExchangeKind::SHUFFLE && exchange->expressions.empty()) {
 			auto merged = unique_ptr_cast<LogicalOperator, LogicalExchange>(std::move(child));
 			merged->kind = kind;
 			merged->expressions = std::move(keys);
@@ -245,9 +246,10 @@ Distribution Placement::Project(unique_ptr<LogicalOperator> &op, const vector<Co
 	projection->ResolveOperatorTypes();
 	auto new_names = projection->GetColumnBindings();
 	op = std::move(projection);
-	// The last one is the operator that is being placed itself.
-	for (idx_t i = 0; i + 1 < ancestors_.size(); i++) {
-		ReplaceColumns(ancestors_[i].get(), names, new_names);
+	for (auto &place : under_way_) {
+		if (&place.get() != &op) {
+			ReplaceColumns(*place.get(), names, new_names);
+		}
 	}
 	return Rename(std::move(distribution), columns, new_names);
 }

@@ -118,8 +118,8 @@ private:
 	duckdb::Optimizer &optimizer_;
 	const PlannerOptions options_;
 	duckdb::vector<duckdb::unique_ptr<PlacementRule>> rules_;
-	//! The operators whose placing is under way, the root first.
-	duckdb::vector<duckdb::reference<duckdb::LogicalOperator>> ancestors_;
+	//! Where the operators stand whose placing is under way, the root first.
+	duckdb::vector<duckdb::reference<duckdb::unique_ptr<duckdb::LogicalOperator>>> under_way_;
 	std::string first_reason_;
 	bool has_exchange_ = false;
 };

@@ -1,6 +1,7 @@
 #include "duckdb/planner/operator/logical_delim_get.hpp"
 #include "planner/rules/aggregate_steps.hpp"
 #include "planner/rules/join_sides.hpp"
+#include "planner/rules/row_functions.hpp"
 #include "planner/rules/rules.hpp"
 
 #include <map>
@@ -47,6 +48,8 @@ public:
 		case LogicalOperatorType::LOGICAL_FILTER:
 		case LogicalOperatorType::LOGICAL_UNNEST:
 			return Walk(*op.children[0]);
+		case LogicalOperatorType::LOGICAL_GET:
+			return IsCalledPerRow(op) && Walk(*op.children[0]);
 		case LogicalOperatorType::LOGICAL_WINDOW:
 			// Every window of a correlated subquery is partitioned by the columns of the duplicate-eliminated side.
 			return Walk(*op.children[0]);

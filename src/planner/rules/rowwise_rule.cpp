@@ -1,5 +1,6 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
+#include "planner/rules/row_functions.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -7,15 +8,6 @@ namespace skein {
 using namespace duckdb;
 
 namespace {
-
-//! A table function that is called for each row of its child, `FROM t, range(t.n)`, and remembers none.
-bool IsCalledPerRow(const LogicalOperator &op) {
-	if (op.type != LogicalOperatorType::LOGICAL_GET || op.children.size() != 1) {
-		return false;
-	}
-	auto &get = op.Cast<LogicalGet>();
-	return get.function.in_out_function && !get.function.in_out_function_final && !get.ordinality_idx.IsValid();
-}
 
 //! Filters, projections, UNNEST and the like look at one row at a time: they run where their input is.
 class RowwiseRule final : public PlacementRule {
@@ -50,6 +42,14 @@ public:
 };
 
 } // namespace
+
+bool IsCalledPerRow(const LogicalOperator &op) {
+	if (op.type != LogicalOperatorType::LOGICAL_GET || op.children.size() != 1) {
+		return false;
+	}
+	auto &get = op.Cast<LogicalGet>();
+	return get.function.in_out_function && !get.function.in_out_function_final && !get.ordinality_idx.IsValid();
+}
 
 unique_ptr<PlacementRule> MakeRowwiseRule() {
 	return make_uniq<RowwiseRule>();

@@ -1,4 +1,5 @@
 #include "duckdb/planner/expression/bound_window_expression.hpp"
+#include "duckdb/planner/operator/logical_window.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -56,6 +57,47 @@ bool DependsOnArrival(const BoundWindowExpression &window) {
 	}
 }
 
+//! The places of the windows that have a partition key in common, so that they can be computed together; those over all
+//! rows come last.
+vector<vector<idx_t>> ByPartitions(const LogicalOperator &op) {
+	vector<vector<idx_t>> result;
+	vector<idx_t> over_all;
+	vector<vector<reference<const Expression>>> common;
+	for (idx_t i = 0; i < op.expressions.size(); i++) {
+		auto &partitions = op.expressions[i]->Cast<BoundWindowExpression>().partitions;
+		if (partitions.empty()) {
+			over_all.push_back(i);
+			continue;
+		}
+		auto joined = false;
+		for (idx_t group = 0; group < result.size() && !joined; group++) {
+			vector<reference<const Expression>> shared;
+			for (auto &key : common[group]) {
+				if (std::any_of(partitions.begin(), partitions.end(),
+								[&](auto &other) { return other->Equals(key.get()); })) {
+					shared.push_back(key);
+				}
+			}
+			if (!shared.empty()) {
+				result[group].push_back(i);
+				common[group] = std::move(shared);
+				joined = true;
+			}
+		}
+		if (!joined) {
+			result.push_back({i});
+			common.emplace_back();
+			for (auto &key : partitions) {
+				common.back().push_back(*key);
+			}
+		}
+	}
+	if (!over_all.empty()) {
+		result.push_back(std::move(over_all));
+	}
+	return result;
+}
+
 //! Windows see all rows of their partition: rows are brought together by the partition keys that all windows share.
 //!
 //!     Window[partition by k]          Window[partition by k]
@@ -72,6 +114,48 @@ public:
 	}
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
+		auto groups = ByPartitions(*op);
+		if (groups.size() > 1 && CommonPartitions(*op).empty()) {
+			return PlaceApart(placement, op, groups, keep_order);
+		}
+		return PlaceTogether(placement, op, keep_order);
+	}
+
+private:
+	//! Windows that have no partition key in common are computed one after the other.
+	//!
+	//!     Window[partition by a; partition by b]          Project
+	//!       ...                                    =>       Window[partition by b]
+	//!                                                         NetworkShuffle[b]
+	//!                                                           Window[partition by a]
+	//!                                                             NetworkShuffle[a]
+	//!                                                               ...
+	static Distribution PlaceApart(Placement &placement, unique_ptr<LogicalOperator> &op,
+								   const vector<vector<idx_t>> &groups, bool keep_order) {
+		auto names = op->GetColumnBindings();
+		auto windows = std::move(op);
+		auto columns = windows->children[0]->GetColumnBindings();
+		auto first_window = columns.size();
+		columns.resize(names.size());
+		op = std::move(windows->children[0]);
+		for (auto &group : groups) {
+			auto one = make_uniq<LogicalWindow>(placement.NewTableIndex());
+			for (auto i : group) {
+				columns[first_window + i] = ColumnBinding(one->window_index, one->expressions.size());
+				one->expressions.push_back(std::move(windows->expressions[i]));
+			}
+			if (windows->has_estimated_cardinality) {
+				one->SetEstimatedCardinality(windows->estimated_cardinality);
+			}
+			one->children.push_back(std::move(op));
+			op = std::move(one);
+		}
+		op->ResolveOperatorTypes();
+		auto place = placement.Place(op, keep_order);
+		return placement.Project(op, columns, names, std::move(place));
+	}
+
+	static Distribution PlaceTogether(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) {
 		auto &child = op->children[0];
 		auto ordered = false;
 		auto empty = true;
