@@ -24,6 +24,7 @@ Distribution Rename(Distribution distribution, const vector<ColumnBinding> &from
 		if (renamed.empty()) {
 			distribution.kind = DistributionKind::ARBITRARY;
 			distribution.keys.clear();
+			distribution.boundary = nullptr;
 			return distribution;
 		}
 		key = std::move(renamed);

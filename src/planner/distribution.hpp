@@ -5,6 +5,8 @@
 
 namespace skein {
 
+class LogicalExchange;
+
 enum class DistributionKind : uint8_t {
 	//! All rows in one task.
 	SINGLE,
@@ -24,6 +26,9 @@ struct Distribution {
 	DistributionKind kind = DistributionKind::SINGLE;
 	//! For HASH: the keys in the order in which they were hashed; none is empty.
 	duckdb::vector<EquivalentColumns> keys;
+	//! For HASH, if known: a boundary below that hashed the rows by these keys, so that no row has keys which none of
+	//! the rows that crossed it has.
+	duckdb::optional_ptr<LogicalExchange> boundary;
 	//! For SINGLE: only the session that asked can compute it (it reads the session's tables, or is volatile).
 	bool session = false;
 	//! For SINGLE: made of constants alone; every task may compute it for itself and gets the same.

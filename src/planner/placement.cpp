@@ -201,8 +201,13 @@ Distribution Placement::Shuffle(unique_ptr<LogicalOperator> &op, vector<unique_p
 		}
 	}
 	auto all_columns = columns.size() == keys.size();
-	op = MakeExchange(ExchangeKind::SHUFFLE, std::move(keys), std::move(op));
-	return all_columns ? Distribution::Hash(std::move(columns)) : Distribution::Arbitrary();
+	auto exchange = MakeExchange(ExchangeKind::SHUFFLE, std::move(keys), std::move(op));
+	auto result = all_columns ? Distribution::Hash(std::move(columns)) : Distribution::Arbitrary();
+	if (all_columns) {
+		result.boundary = *exchange;
+	}
+	op = std::move(exchange);
+	return result;
 }
 
 Distribution Placement::Deal(unique_ptr<LogicalOperator> &op) {

@@ -63,6 +63,23 @@ string Details(const LogicalExchange &exchange) {
 	return exchange.read_order == ReadOrder::BY_TASK ? "in order, " : "";
 }
 
+//! Where `wanted` stands under `op`; nullptr if it does not.
+optional_ptr<unique_ptr<LogicalOperator>> PlaceOf(const LogicalOperator &wanted, unique_ptr<LogicalOperator> &op) {
+	if (op.get() == &wanted) {
+		return op;
+	}
+	if (!op) {
+		// The boundary that is being cut.
+		return nullptr;
+	}
+	for (auto &child : op->children) {
+		if (auto place = PlaceOf(wanted, child)) {
+			return place;
+		}
+	}
+	return nullptr;
+}
+
 //! The columns of an operator that are nothing but columns of its child, by their own names and the child's.
 bool PassesColumns(const LogicalOperator &op, vector<ColumnBinding> &own, vector<ColumnBinding> &below) {
 	const vector<unique_ptr<Expression>> *expressions;
@@ -113,6 +130,7 @@ StageCutter::StageCutter(Placement &placement, MakeHeadSource make_head_source)
 }
 
 QueryDraft StageCutter::Cut(unique_ptr<LogicalOperator> &plan) {
+	head_ = plan;
 	CutBelow(plan, nullptr);
 	return std::move(draft_);
 }
@@ -120,12 +138,6 @@ QueryDraft StageCutter::Cut(unique_ptr<LogicalOperator> &plan) {
 void StageCutter::CutBelow(unique_ptr<LogicalOperator> &op, StageDraft *consumer) {
 	if (LogicalExchange::From(*op)) {
 		CutExchange(op, consumer);
-		return;
-	}
-	// The other way round if the first is filtered by the second: producers come before their consumers.
-	auto first = op->children.empty() ? nullptr : LogicalExchange::From(*op->children[0]);
-	if (first && first->filtered_by) {
-		std::for_each(op->children.rbegin(), op->children.rend(), [&](auto &child) { CutBelow(child, consumer); });
 		return;
 	}
 	for (auto &child : op->children) {
@@ -164,6 +176,10 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	DraftInput input;
 	input.name = exchange->GetName();
 	input.details = Details(*exchange);
+	if (exchange->filtered_by) {
+		// Producers come before their consumers.
+		CutFirst(*exchange->filtered_by, consumer);
+	}
 	auto &producer = ProducerOf(*exchange);
 	DraftOutput output;
 	output.sink.kind = exchange->kind;
@@ -197,6 +213,13 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	}
 	op->SetEstimatedCardinality(cardinality);
 	op->ResolveOperatorTypes();
+}
+
+void StageCutter::CutFirst(LogicalExchange &exchange, StageDraft *consumer) {
+	auto place = PlaceOf(exchange, consumer ? consumer->root : *head_);
+	if (place) {
+		CutExchange(*place, consumer);
+	}
 }
 
 void StageCutter::AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &producer,

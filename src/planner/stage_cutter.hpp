@@ -24,6 +24,8 @@ private:
 	//! Replaces the boundaries in `op`, which runs in `consumer` (nullptr: the head, or a stage in the session).
 	void CutBelow(duckdb::unique_ptr<duckdb::LogicalOperator> &op, StageDraft *consumer);
 	void CutExchange(duckdb::unique_ptr<duckdb::LogicalOperator> &op, StageDraft *consumer);
+	//! Cuts a boundary of the same stage, if that has not been done yet.
+	void CutFirst(LogicalExchange &exchange, StageDraft *consumer);
 	StageDraft &ProducerOf(LogicalExchange &exchange);
 	//! Lets `producer` leave out the rows whose `keys` are not among those of the exchange that `exchange` names.
 	void AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &producer,
@@ -32,6 +34,8 @@ private:
 
 	Placement &placement_;
 	const MakeHeadSource make_head_source_;
+	//! The root of the head.
+	duckdb::optional_ptr<duckdb::unique_ptr<duckdb::LogicalOperator>> head_;
 	QueryDraft draft_;
 	std::map<duckdb::idx_t, StageDraft *> shared_stages_;
 	//! A boundary that is cut already: who produces its rows, and which output it is.

@@ -132,17 +132,23 @@ private:
 			vector<idx_t> conditions;
 			if (sides.left_partitioned && (sides.left.pinned || !sides.right.pinned)) {
 				conditions = sides.left_match;
-				placement.Shuffle(right, sides.keys.CopyRight(conditions));
+				sides.right = placement.Shuffle(right, sides.keys.CopyRight(conditions));
+				// Rows that a correlated subquery is about come before the subquery's own; other left sides come later.
+				if (sides.left.pinned && MayFilterRight(sides.type)) {
+					Filter(*right, sides.left.boundary);
+				}
 			} else if (sides.right_partitioned) {
 				conditions = sides.right_match;
-				placement.Shuffle(left, sides.keys.CopyLeft(conditions));
+				sides.left = placement.Shuffle(left, sides.keys.CopyLeft(conditions));
+				if (MayFilterLeft(sides.type)) {
+					Filter(*left, sides.right.boundary);
+				}
 			} else {
 				conditions = sides.keys.All();
-				auto reduces = Reduces(*right);
-				placement.Shuffle(left, sides.keys.CopyLeft(conditions));
-				placement.Shuffle(right, sides.keys.CopyRight(conditions));
-				if (reduces && MayFilterLeft(sides.type)) {
-					LogicalExchange::From(*left)->filtered_by = LogicalExchange::From(*right);
+				sides.left = placement.Shuffle(left, sides.keys.CopyLeft(conditions));
+				sides.right = placement.Shuffle(right, sides.keys.CopyRight(conditions));
+				if (MayFilterLeft(sides.type)) {
+					Filter(*left, LogicalExchange::From(*right));
 				}
 			}
 			return Partitioned(sides, conditions);
@@ -156,6 +162,13 @@ private:
 		}
 		}
 		throw InternalException("Unknown plan of a join");
+	}
+
+	//! Lets only rows cross the boundary `moved` whose keys have crossed the boundary `by`.
+	static void Filter(LogicalOperator &moved, optional_ptr<LogicalExchange> by) {
+		if (by && Reduces(*by->children[0])) {
+			LogicalExchange::From(moved)->filtered_by = by;
+		}
 	}
 
 	//! Whether it is likely that not all of a table's keys are left in the rows of `op`.
@@ -198,7 +211,9 @@ private:
 			}
 			keys.push_back(std::move(columns));
 		}
-		return Distribution::Hash(std::move(keys));
+		auto result = Distribution::Hash(std::move(keys));
+		result.boundary = left_keys ? sides.left.boundary : sides.right.boundary;
+		return result;
 	}
 
 	static void AddColumn(EquivalentColumns &columns, const Expression &key, bool valid) {

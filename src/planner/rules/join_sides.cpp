@@ -37,6 +37,11 @@ bool MayFilterLeft(JoinType type) {
 	return type == JoinType::SEMI || MayBroadcastLeft(type);
 }
 
+bool MayFilterRight(JoinType type) {
+	// A MARK join also looks at whether there is any row, and any NULL.
+	return MayBroadcastRight(type) && type != JoinType::MARK;
+}
+
 bool MayPartition(JoinType type) {
 	return type != JoinType::MARK;
 }

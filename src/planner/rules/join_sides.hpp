@@ -13,6 +13,8 @@ bool MayBroadcastLeft(duckdb::JoinType type);
 //! Whether a join of this type returns nothing for a row of its left side that has no match, so that such rows may be
 //! left out before.
 bool MayFilterLeft(duckdb::JoinType type);
+//! ... of its right side.
+bool MayFilterRight(duckdb::JoinType type);
 //! Whether a join of this type may look at one hash partition of each side alone. A MARK join may not: its result
 //! depends on whether the whole right side is empty or holds a NULL.
 bool MayPartition(duckdb::JoinType type);
