@@ -175,12 +175,20 @@ private:
 	static bool Reduces(const LogicalOperator &op) {
 		switch (op.type) {
 		case LogicalOperatorType::LOGICAL_PROJECTION:
+		case LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY:
+		case LogicalOperatorType::LOGICAL_DISTINCT:
+		case LogicalOperatorType::LOGICAL_WINDOW:
 			return Reduces(*op.children[0]);
+		case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
+			return JoinTypeOf(op) != JoinType::INNER || Reduces(*op.children[0]) || Reduces(*op.children[1]);
 		case LogicalOperatorType::LOGICAL_GET:
 			return op.children.empty() && !op.Cast<LogicalGet>().table_filters.filters.empty();
 		case LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR: {
-			auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op);
-			return !leaf || Reduces(*leaf->leaf);
+			if (auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op)) {
+				return Reduces(*leaf->leaf);
+			}
+			auto exchange = dynamic_cast<const LogicalExchange *>(&op);
+			return !exchange || exchange->shared_cte || Reduces(*exchange->children[0]);
 		}
 		default:
 			return true;
