@@ -33,9 +33,10 @@ Outcome Oracle::RunAlone(const std::string &sql) {
 	return outcome;
 }
 
-std::optional<std::string> Oracle::FindDifference(const std::string &sql, const cli::Answer &expected,
-												  const cli::Answer &actual) {
-	auto statements = connection_.ExtractStatements(sql);
+std::optional<std::string> FindDifference(duckdb::Connection &connection, const std::string &sql,
+										  const cli::Answer &expected, const cli::Answer &actual,
+										  const std::function<Outcome(const std::string &)> &run_alone) {
+	auto statements = connection.ExtractStatements(sql);
 	auto &statement = *statements.back();
 	auto order = cli::FindOrder(statement, expected);
 	auto difference = cli::FindDifference(expected, actual, order);
@@ -43,11 +44,17 @@ std::optional<std::string> Oracle::FindDifference(const std::string &sql, const 
 	if (!without_limit) {
 		return difference;
 	}
-	auto unlimited = RunAlone(without_limit->ToString());
+	auto unlimited = run_alone(without_limit->ToString());
 	if (!unlimited.answer || cli::FindIllegalChoice(expected, *unlimited.answer, actual, order)) {
 		return difference;
 	}
 	return std::nullopt;
+}
+
+std::optional<std::string> Oracle::FindDifference(const std::string &sql, const cli::Answer &expected,
+												  const cli::Answer &actual) {
+	return test::FindDifference(connection_, sql, expected, actual,
+								[this](const std::string &query) { return RunAlone(query); });
 }
 
 } // namespace skein::test

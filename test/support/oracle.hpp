@@ -4,6 +4,7 @@
 
 #include "duckdb.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,13 @@ struct Outcome {
 //! Runs `sql` on `connection` to its end.
 Outcome RunSql(duckdb::Connection &connection, const std::string &sql);
 
+//! Returns what differs between two answers to `sql`, in one line, or nothing. Where a top-level ORDER BY leaves ties
+//! at a LIMIT, any of the tied rows will do; `run_alone` answers then the query without that limit. `connection`
+//! parses.
+std::optional<std::string> FindDifference(duckdb::Connection &connection, const std::string &sql,
+										  const cli::Answer &expected, const cli::Answer &actual,
+										  const std::function<Outcome(const std::string &)> &run_alone);
+
 //! Compares distributed answers with those of plain DuckDB on the same connection, which knows the same tables,
 //! settings and open transaction.
 class Oracle {
@@ -30,8 +38,7 @@ public:
 
 	//! Runs `sql` without Skein.
 	Outcome RunAlone(const std::string &sql);
-	//! Returns what differs, in one line, or nothing. Both answers must be there. Where a top-level ORDER BY leaves
-	//! ties at a LIMIT, any of the tied rows will do.
+	//! As the function above. Both answers must be there.
 	std::optional<std::string> FindDifference(const std::string &sql, const cli::Answer &expected,
 											  const cli::Answer &actual);
 

@@ -6,12 +6,11 @@
 namespace skein::test {
 namespace {
 
-constexpr std::chrono::seconds QUERY_LIMIT{40};
 constexpr std::chrono::seconds INTERRUPT_LIMIT{15};
 
 } // namespace
 
-Watchdog::Watchdog() : thread_([this] { Run(); }) {
+Watchdog::Watchdog(std::chrono::seconds limit) : limit_(limit), thread_([this] { Run(); }) {
 }
 
 Watchdog::~Watchdog() {
@@ -27,7 +26,7 @@ Watchdog::Watch::Watch(Watchdog &watchdog, duckdb::Connection &connection, std::
 	std::lock_guard<std::mutex> guard(watchdog_.mutex_);
 	watchdog_.connection_ = &connection;
 	watchdog_.what_ = std::move(what);
-	watchdog_.deadline_ = std::chrono::steady_clock::now() + QUERY_LIMIT;
+	watchdog_.deadline_ = std::chrono::steady_clock::now() + watchdog_.limit_;
 	watchdog_.timed_out_ = false;
 	watchdog_.changed_.notify_all();
 }

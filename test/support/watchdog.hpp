@@ -13,7 +13,7 @@ namespace skein::test {
 //! Ends queries that hang: interrupts one that takes too long, and the whole process if that does not help.
 class Watchdog {
 public:
-	Watchdog();
+	explicit Watchdog(std::chrono::seconds limit = std::chrono::seconds(40));
 	~Watchdog();
 
 	//! While this object lives, a query is running on `connection`; `what` describes it.
@@ -31,6 +31,7 @@ public:
 private:
 	void Run();
 
+	const std::chrono::seconds limit_;
 	mutable std::mutex mutex_;
 	std::condition_variable changed_;
 	// Guarded by mutex_.

@@ -1,0 +1,265 @@
+#include "fuzz/contest.hpp"
+
+#include "fuzz/catalog.hpp"
+#include "skein/skein.hpp"
+
+#include "cli/row_matching.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace skein::fuzz {
+namespace {
+
+using duckdb::ExceptionType;
+using test::Outcome;
+
+//! What plain DuckDB may take.
+constexpr std::chrono::seconds PLAIN_LIMIT{3};
+constexpr size_t MAX_SHOWN_ROWS = 4;
+
+void MustRun(duckdb::Connection &connection, const std::string &sql) {
+	auto outcome = test::RunSql(connection, sql);
+	if (!outcome.answer) {
+		throw std::runtime_error(sql + ": " + outcome.ErrorLine());
+	}
+}
+
+std::string Shown(const Outcome &outcome) {
+	if (!outcome.answer) {
+		return outcome.ErrorLine();
+	}
+	auto &rows = outcome.answer->rows;
+	auto text = std::to_string(rows.size()) + " rows:";
+	for (size_t row = 0; row < std::min(rows.size(), MAX_SHOWN_ROWS); row++) {
+		text += " " + cli::RowText(rows[row]);
+	}
+	return text + (rows.size() > MAX_SHOWN_ROWS ? " ..." : "");
+}
+
+//! A message without what is not the same each time: numbers, and what is in quotes.
+std::string WithoutDetails(const std::string &message) {
+	std::string result;
+	auto quoted = false;
+	for (auto letter : message) {
+		if (letter == '"' || letter == '\'') {
+			quoted = !quoted;
+			continue;
+		}
+		if (!quoted && !isdigit(static_cast<unsigned char>(letter))) {
+			result += letter;
+		}
+	}
+	return result.substr(0, 120);
+}
+
+//! Whether the instance is of no use any more.
+bool IsFatal(const Outcome &outcome) {
+	return !outcome.answer &&
+		   (outcome.error.Type() == ExceptionType::FATAL || outcome.error.Type() == ExceptionType::INTERNAL);
+}
+
+} // namespace
+
+const char *VerdictName(Verdict verdict) {
+	switch (verdict) {
+	case Verdict::EQUAL:
+		return "equal";
+	case Verdict::EQUAL_ERROR:
+		return "equal error";
+	case Verdict::SKIPPED:
+		return "skipped";
+	case Verdict::UNSTABLE:
+		return "unstable";
+	case Verdict::DIFFERENT:
+		return "different";
+	case Verdict::HANG:
+		return "hang";
+	}
+	throw std::logic_error("unknown verdict");
+}
+
+//! A database with the tables, and a connection to it.
+struct Contest::Lane {
+	Lane(const std::string &data, bool attach, size_t threads, const std::string &memory) {
+		duckdb::DBConfig config;
+		config.SetOptionByName("threads", duckdb::Value::BIGINT(static_cast<int64_t>(threads)));
+		config.SetOptionByName("autoinstall_known_extensions", false);
+		config.SetOptionByName("autoload_known_extensions", false);
+		database = duckdb::make_uniq<duckdb::DuckDB>(nullptr, &config);
+		if (attach) {
+			Attach(*database->instance);
+		}
+		connection = duckdb::make_uniq<duckdb::Connection>(*database);
+		for (auto &statement : TableStatements(data)) {
+			MustRun(*connection, statement);
+		}
+		if (!memory.empty()) {
+			MustRun(*connection, "SET memory_limit = '" + memory + "'");
+		}
+		if (attach) {
+			MustRun(*connection, "SET skein_mode = 'force'");
+		}
+	}
+
+	duckdb::unique_ptr<duckdb::DuckDB> database;
+	duckdb::unique_ptr<duckdb::Connection> connection;
+	//! What was set last.
+	std::map<std::string, std::string> settings;
+};
+
+Contest::Contest(Options options)
+	: options_(std::move(options)),
+	  processes_(options_.processes > 0 ? std::make_unique<test::WorkerProcesses>(options_.skein, options_.processes)
+										: nullptr),
+	  plain_watchdog_(PLAIN_LIMIT), watchdog_(options_.limit) {
+	std::stringstream list(processes_ ? processes_->AddressList() : "");
+	for (std::string address; std::getline(list, address, ',');) {
+		addresses_.push_back(address);
+	}
+}
+
+Contest::~Contest() = default;
+
+duckdb::Connection &Contest::Parser() {
+	return *PlainLane(1).connection;
+}
+
+Contest::Lane &Contest::PlainLane(size_t threads) {
+	auto &lane = lanes_["plain " + std::to_string(threads)];
+	if (!lane) {
+		lane = std::make_unique<Lane>(options_.data, false, threads, "");
+	}
+	return *lane;
+}
+
+Contest::Lane &Contest::DistributedLane(const FuzzConfiguration &configuration) {
+	auto &lane = lanes_[std::to_string(configuration.threads) + " " + configuration.memory];
+	if (!lane) {
+		lane = std::make_unique<Lane>(options_.data, true, configuration.threads, configuration.memory);
+	}
+	return *lane;
+}
+
+void Contest::Configure(Lane &lane, const FuzzConfiguration &configuration) {
+	auto set = [&](const std::string &name, const std::string &value) {
+		auto &last = lane.settings[name];
+		if (last != value) {
+			MustRun(*lane.connection, "SET " + name + " = " + duckdb::Value(value).ToSQLString());
+			last = value;
+		}
+	};
+	std::string cluster;
+	for (size_t i = 0; i < configuration.processes; i++) {
+		cluster += (i == 0 ? "" : ",") + addresses_.at(i);
+	}
+	set("skein_cluster", cluster);
+	set("skein_workers", std::to_string(configuration.workers));
+	set("skein_max_tasks", std::to_string(configuration.tasks));
+	set("skein_join", configuration.join);
+	set("skein_page_bytes", configuration.page);
+	set("skein_buffer_bytes", configuration.buffer);
+}
+
+Outcome Contest::RunPlain(Lane &lane, const std::string &sql, bool &too_slow) {
+	test::Watchdog::Watch watch(plain_watchdog_, *lane.connection, "alone: " + sql);
+	auto outcome = test::RunSql(*lane.connection, sql);
+	too_slow = watch.TimedOut();
+	return outcome;
+}
+
+Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfiguration &configuration) {
+	auto too_slow = false;
+	auto alone = RunPlain(PlainLane(1), sql, too_slow);
+	if (too_slow || IsFatal(alone)) {
+		if (IsFatal(alone)) {
+			lanes_.erase("plain 1");
+		}
+		Result result;
+		result.verdict = Verdict::SKIPPED;
+		result.what = too_slow ? "plain DuckDB takes too long" : alone.ErrorLine();
+		return result;
+	}
+	auto &lane = DistributedLane(configuration);
+	Configure(lane, configuration);
+	auto hangs = false;
+	Outcome distributed;
+	{
+		test::Watchdog::Watch watch(watchdog_, *lane.connection, sql);
+		distributed = test::RunSql(*lane.connection, sql);
+		hangs = watch.TimedOut();
+	}
+	auto result = Compare(sql, row_order, alone, distributed);
+	if (hangs) {
+		result.verdict = Verdict::HANG;
+		result.kind = result.what = "hangs";
+	}
+	auto last = test::RunSql(*lane.connection, "SELECT distributed, reason FROM skein_last_query()");
+	if (last.answer && !last.answer->rows.empty()) {
+		result.distributed = last.answer->rows[0][0].GetValue<bool>();
+		result.local_reason = result.distributed ? "" : last.answer->rows[0][1].ToString();
+	}
+	if (!distributed.answer && distributed.error.Message().find("lost worker") != std::string::npos) {
+		lost_worker_ = true;
+	}
+	if (IsFatal(distributed)) {
+		lanes_.erase(std::to_string(configuration.threads) + " " + configuration.memory);
+	}
+	return result;
+}
+
+Result Contest::Compare(const std::string &sql, bool row_order, const Outcome &alone, const Outcome &distributed) {
+	Result result;
+	result.expected = Shown(alone);
+	result.actual = Shown(distributed);
+	if (alone.answer && distributed.answer) {
+		if (auto difference = FindDifference(sql, row_order, *alone.answer, *distributed.answer)) {
+			result.verdict = Verdict::DIFFERENT;
+			result.what = *difference;
+			result.kind = difference->find("out of order") != std::string::npos ? "order" : "rows";
+		}
+		return result;
+	}
+	if (alone.answer || distributed.answer || alone.error.Type() != distributed.error.Type()) {
+		result.verdict = Verdict::DIFFERENT;
+		result.what = distributed.answer ? "no error, where plain DuckDB has one: " + alone.ErrorLine()
+										 : (alone.answer ? "fails: " : "another error: ") + distributed.ErrorLine();
+		result.kind = distributed.answer ? "no error" : WithoutDetails(distributed.ErrorLine());
+		return result;
+	}
+	result.verdict = Verdict::EQUAL_ERROR;
+	result.what = alone.ErrorLine();
+	return result;
+}
+
+std::optional<std::string> Contest::FindDifference(const std::string &sql, bool row_order, const cli::Answer &expected,
+												   const cli::Answer &actual) {
+	if (row_order) {
+		std::vector<duckdb::idx_t> all(expected.names.size());
+		std::iota(all.begin(), all.end(), duckdb::idx_t(0));
+		return cli::FindDifference(expected, actual, all);
+	}
+	return test::FindDifference(Parser(), sql, expected, actual, [this](const std::string &query) {
+		auto too_slow = false;
+		return RunPlain(PlainLane(1), query, too_slow);
+	});
+}
+
+bool Contest::IsStable(const std::string &sql, bool row_order) {
+	auto too_slow = false;
+	auto first = RunPlain(PlainLane(1), sql, too_slow);
+	for (int tries = 0; tries < 3; tries++) {
+		auto again = RunPlain(PlainLane(4), sql, too_slow);
+		if (!first.answer || !again.answer) {
+			if (first.answer || again.answer || first.error.Type() != again.error.Type()) {
+				return false;
+			}
+		} else if (FindDifference(sql, row_order, *first.answer, *again.answer)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+} // namespace skein::fuzz
