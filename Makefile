@@ -3,6 +3,7 @@
 #   make demo              TPC-H through four worker processes, every answer checked against DuckDB alone
 #   make test              all tests; ends with the summary
 #   make build             build/skein, build/skein.duckdb_extension, build/libskein.so, build/libduckdb.so
+#   make fuzz              random queries, distributed, against DuckDB alone: SEED=1 COUNT=20000 FUZZ="--seconds 600 ..."
 #   make bench             the programs of bench/, as text and as JSON (build/bench/*.json)
 #   make install PREFIX=   the products, the headers and a CMake package
 #   make lint | format     check the rules of the house | lay out the code
@@ -11,9 +12,11 @@
 # JOBS=N: compilers and tests at a time. DUCKDB_ROOT=DIR: a DuckDB from elsewhere.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+SEED ?= 1
+COUNT ?= 20000
 configure = cmake --preset release $(if $(DUCKDB_ROOT),-DDUCKDB_ROOT=$(DUCKDB_ROOT))
 
-.PHONY: build demo test bench install lint format clean setup configure
+.PHONY: build demo test fuzz bench install lint format clean setup configure
 .NOTPARALLEL:
 
 build: configure
@@ -25,6 +28,10 @@ demo: build
 test: configure
 	@cmake --build build -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --parallel $(JOBS)
+
+fuzz: configure
+	@cmake --build build -j $(JOBS) --target skein_fuzz_command
+	@build/skein-fuzz --jobs $(JOBS) --seed $(SEED) --count $(COUNT) $(FUZZ)
 
 bench: setup
 	@$(configure) -DSKEIN_BUILD_BENCHMARKS=ON

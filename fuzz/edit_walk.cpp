@@ -54,6 +54,12 @@ bool IsOrderSensitive(const duckdb::FunctionExpression &function) {
 		   name == "max_by" || name == "min_by";
 }
 
+//! Whether it sorts what has no order without it: DuckDB's parser makes list_sort(list(x)) of list(x ORDER BY x).
+bool GivesOrder(const ParsedExpression &expression) {
+	return expression.GetExpressionClass() == ExpressionClass::FUNCTION &&
+		   duckdb::StringUtil::Contains(expression.Cast<duckdb::FunctionExpression>().function_name, "sort");
+}
+
 } // namespace
 
 bool EditWalk::Apply(unique_ptr<QueryNode> &node) {
@@ -298,7 +304,7 @@ void EditWalk::Replace(unique_ptr<ParsedExpression> &expression, bool may_be_con
 		const_cast<const ParsedExpression &>(*expression),
 		[&](const ParsedExpression &child) { children.push_back(child.Copy()); });
 	for (auto &child : children) {
-		if (IsNext()) {
+		if (!GivesOrder(*expression) && IsNext()) {
 			return put(std::move(child));
 		}
 	}

@@ -43,5 +43,7 @@ using FeatureSet = std::bitset<FEATURE_COUNT>;
 
 //! `left join` for LEFT_JOIN.
 std::string FeatureName(size_t feature);
+//! The feature of this name. Throws std::invalid_argument when there is none.
+Feature FindFeature(const std::string &name);
 
 } // namespace skein::fuzz

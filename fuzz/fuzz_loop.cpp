@@ -12,6 +12,9 @@ namespace {
 
 //! Errors of one kind that are shrunk.
 constexpr size_t MAX_SHRUNK = 2;
+//! How often a query is run before it is believed not to differ: threads make some differ only now and then.
+constexpr int FIRST_TRIES = 6;
+constexpr int FURTHER_TRIES = 2;
 constexpr uint64_t CONFIGURATION_STREAM = 1;
 
 } // namespace
@@ -63,6 +66,9 @@ FuzzLoop::FuzzLoop(const FuzzOptions &options, std::function<void(const std::str
 
 bool FuzzLoop::Run(uint64_t seed) {
 	auto query = QueryOf(catalog_, options_, seed);
+	if ((query.features & options_.without).any()) {
+		return true;
+	}
 	for (auto &configuration : ConfigurationsOf(options_, seed)) {
 		tell_("run " + std::to_string(seed) + " " + configuration.Text());
 		auto result = contest_.Run(query.sql, query.row_order, configuration);
@@ -102,16 +108,19 @@ void FuzzLoop::ReportDifference(uint64_t seed, const GeneratedQuery &query, cons
 
 std::string FuzzLoop::Shrink(const GeneratedQuery &query, const FuzzConfiguration &configuration, const Result &result,
 							 Result &shrunk) {
+	auto tries = FIRST_TRIES;
 	auto still_differs = [&](const std::string &sql) {
-		if (contest_.LostWorker()) {
-			return false;
+		for (; tries > 0 && !contest_.LostWorker(); tries--) {
+			auto again = contest_.Run(sql, query.row_order, configuration);
+			if (again.verdict == result.verdict && again.kind == result.kind &&
+				contest_.IsStable(sql, query.row_order)) {
+				shrunk = again;
+				tries = FURTHER_TRIES;
+				return true;
+			}
 		}
-		auto again = contest_.Run(sql, query.row_order, configuration);
-		if (again.verdict != result.verdict || again.kind != result.kind || !contest_.IsStable(sql, query.row_order)) {
-			return false;
-		}
-		shrunk = again;
-		return true;
+		tries = FURTHER_TRIES;
+		return false;
 	};
 	return Shrinker(contest_.Parser(), options_.shrink_limit).Shrink(query.sql, still_differs);
 }

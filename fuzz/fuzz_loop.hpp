@@ -22,6 +22,8 @@ struct FuzzOptions {
 	bool shrink = true;
 	std::chrono::seconds shrink_limit{60};
 	size_t jobs = 1;
+	//! Queries with one of these are not run.
+	FeatureSet without;
 	//! To run instead of generated queries.
 	std::string sql;
 	bool row_order = false;

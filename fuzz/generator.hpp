@@ -70,6 +70,7 @@ private:
 	Part SetOperation(const Scope *outer, const std::vector<SqlType> *types, int depth);
 	Part RowOrdered(int depth);
 	Part Recursive();
+	Part WithoutFrom();
 	Part Failing();
 	std::string With(int depth);
 	void OrderAndLimit(Part &part, bool top);

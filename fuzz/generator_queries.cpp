@@ -188,6 +188,8 @@ Part Generator::Query(const Scope *outer, const std::vector<SqlType> *types, int
 	Part part;
 	if (!types && random_.Chance(4)) {
 		part = RowOrdered(depth);
+	} else if (!types && random_.Chance(1)) {
+		part = WithoutFrom();
 	} else {
 		part = random_.Chance(14) ? SetOperation(outer, types, depth) : Select(outer, types, depth);
 	}
@@ -251,6 +253,21 @@ std::string Generator::With(int depth) {
 		ctes_.push_back({"", part.columns, {}, part.rows, name});
 	}
 	return text + " ";
+}
+
+Part Generator::WithoutFrom() {
+	Use(Feature::NO_FROM);
+	Scope scope;
+	std::vector<TypedText> items;
+	for (auto type : SomeTypes(random_.Between(1, 3))) {
+		items.push_back({random_.Chance(70) ? ScalarSubquery(type, scope, 1) : Literal(type), type});
+	}
+	if (random_.Chance(40)) {
+		items.push_back({SubqueryPredicate(scope, 1), SqlType::BOOLEAN});
+	}
+	auto part = Items(items);
+	part.rows = 1;
+	return part;
 }
 
 Part Generator::Recursive() {

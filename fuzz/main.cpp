@@ -37,6 +37,7 @@ int main(int argc, char **argv) {
 	options.contest.skein = (std::filesystem::path(skein::cli::ExecutableFolder()) / "skein").string();
 	std::string extensions = SKEIN_DUCKDB_ROOT "/extensions";
 	std::vector<std::string> configurations;
+	std::vector<std::string> without;
 	auto only_print = false;
 	int64_t limit = options.contest.limit.count();
 	int64_t shrink_limit = options.shrink_limit.count();
@@ -45,6 +46,8 @@ int main(int argc, char **argv) {
 	app.add_option("--count", options.count, "How many seeds");
 	app.add_option("--seconds", options.seconds, "After which no further seed is begun; 0: no limit");
 	app.add_option("--config", configurations, "workers=3,threads=1,... instead of what the seed says; may be repeated")
+		->allow_extra_args(false);
+	app.add_option("--without", without, "A feature; queries that have it are not run; may be repeated")
 		->allow_extra_args(false);
 	app.add_option("--out", options.log, "A file to which findings are appended");
 	app.add_flag("--shrink,!--no-shrink", options.shrink, "Whether to shorten the query of a difference");
@@ -62,6 +65,9 @@ int main(int argc, char **argv) {
 	try {
 		for (auto &text : configurations) {
 			options.configurations.push_back(skein::fuzz::FuzzConfiguration::Parse(text));
+		}
+		for (auto &name : without) {
+			options.without.set(static_cast<size_t>(skein::fuzz::FindFeature(name)));
 		}
 		options.contest.limit = std::chrono::seconds(limit);
 		options.shrink_limit = std::chrono::seconds(shrink_limit);

@@ -1,6 +1,5 @@
 #include "fuzz/supervisor.hpp"
 
-
 #include <csignal>
 #include <cstring>
 #include <iostream>

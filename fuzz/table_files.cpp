@@ -48,8 +48,7 @@ std::string RowSelect(const Shape &shape, int first, int rows) {
 	std::string doubles = "['0'::DOUBLE, '-0.0', 'NaN', 'inf', '-inf', 0.25, -1.5, 7, 12.75, 1000.5]";
 	std::string hugeints = "[0, 1, -1, 7, 9223372036854775807, -9223372036854775808, "
 						   "170141183460469231731687303715884105727, -170141183460469231731687303715884105727]";
-	std::string intervals =
-		"[INTERVAL 1 DAY, INTERVAL 30 DAY, INTERVAL 1 MONTH, INTERVAL 5 SECOND, INTERVAL 3 YEAR]";
+	std::string intervals = "[INTERVAL 1 DAY, INTERVAL 30 DAY, INTERVAL 1 MONTH, INTERVAL 5 SECOND, INTERVAL 3 YEAR]";
 	auto keys = std::to_string(shape.keys);
 	std::vector<std::pair<std::string, std::string>> values{
 		{"k", "CASE WHEN pick(j, 1, 100) < " + std::to_string(shape.skew) + " THEN 7 ELSE pick(j, 2, " + keys +
