@@ -20,6 +20,8 @@ struct FuzzOptions {
 	//! In which configurations to run each query; empty: one that follows from the seed.
 	std::vector<FuzzConfiguration> configurations;
 	bool shrink = true;
+	//! Ends with the first finding.
+	bool until_found = false;
 	std::chrono::seconds shrink_limit{60};
 	size_t jobs = 1;
 	//! Queries with one of these are not run.

@@ -51,6 +51,7 @@ int main(int argc, char **argv) {
 		->allow_extra_args(false);
 	app.add_option("--out", options.log, "A file to which findings are appended");
 	app.add_flag("--shrink,!--no-shrink", options.shrink, "Whether to shorten the query of a difference");
+	app.add_flag("--until-found", options.until_found, "Whether to end with the first finding");
 	app.add_option("--shrink-seconds", shrink_limit, "Longest time for that");
 	app.add_option("--limit", limit, "Seconds after which a query hangs");
 	app.add_option("--jobs", options.jobs, "Processes that run queries");

@@ -185,7 +185,7 @@ bool RunSupervised(const FuzzOptions &options) {
 				readers.push_back(job.get());
 			}
 		}
-		if (inputs.empty()) {
+		if (inputs.empty() || (options.until_found && report.Findings() > 0)) {
 			break;
 		}
 		if (poll(inputs.data(), inputs.size(), -1) < 0 && errno != EINTR) {
