@@ -284,14 +284,15 @@ Part Generator::Recursive() {
 					  (distinct ? "UNION" : "UNION ALL");
 	switch (random_.Below(3)) {
 	case 0:
-		sql += " SELECT n + 1, x + 1 FROM r WHERE n < 4)";
+		sql += " SELECT r.n + 1, r.x + 1 FROM r WHERE r.n < 4)";
 		break;
 	case 1:
-		sql += " SELECT n + 1, " + step.alias + ".k FROM r JOIN " + step_source + " ON " + step.alias +
-			   ".id = r.x + 1 WHERE n < 3)";
+		sql += " SELECT r.n + 1, " + step.alias + ".k FROM r JOIN " + step_source + " ON " + step.alias +
+			   ".id = r.x + 1 WHERE r.n < 3)";
 		break;
 	default:
-		sql += " SELECT n + 1, x FROM r WHERE n < 3 AND x IN (SELECT " + step.alias + ".k FROM " + step_source + "))";
+		sql += " SELECT r.n + 1, r.x FROM r WHERE r.n < 3 AND r.x IN (SELECT " + step.alias + ".k FROM " + step_source +
+			   "))";
 		break;
 	}
 	ctes_.push_back({"", {{"n", SqlType::INTEGER}, {"x", SqlType::INTEGER}}, {}, 120, "r"});
