@@ -26,12 +26,10 @@ unique_ptr<LogicalOperator> *FindQuery(unique_ptr<LogicalOperator> &plan, string
 	case LogicalOperatorType::LOGICAL_INSERT:
 	case LogicalOperatorType::LOGICAL_COPY_TO_FILE:
 	case LogicalOperatorType::LOGICAL_CREATE_TABLE:
-		return plan->children.empty() ? nullptr : &plan->children[0];
 	case LogicalOperatorType::LOGICAL_UPDATE:
 	case LogicalOperatorType::LOGICAL_DELETE:
 	case LogicalOperatorType::LOGICAL_MERGE_INTO:
-		reason = LogicalOperatorToString(plan->type) + " changes rows where they are";
-		return nullptr;
+		return plan->children.empty() ? nullptr : &plan->children[0];
 	case LogicalOperatorType::LOGICAL_TRANSACTION:
 	case LogicalOperatorType::LOGICAL_PRAGMA:
 	case LogicalOperatorType::LOGICAL_SET:
@@ -55,6 +53,20 @@ unique_ptr<LogicalOperator> *FindQuery(unique_ptr<LogicalOperator> &plan, string
 		return nullptr;
 	default:
 		return &plan;
+	}
+}
+
+//! Whether the statement changes rows of a table that its query reads.
+bool ChangesRows(const LogicalOperator &plan) {
+	switch (plan.type) {
+	case LogicalOperatorType::LOGICAL_EXPLAIN:
+		return ChangesRows(*plan.children[0]);
+	case LogicalOperatorType::LOGICAL_UPDATE:
+	case LogicalOperatorType::LOGICAL_DELETE:
+	case LogicalOperatorType::LOGICAL_MERGE_INTO:
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -87,8 +99,9 @@ PlannerOptions OptionsFor(ClientContext &context, const Settings &settings, idx_
 	return options;
 }
 
-PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, unique_ptr<LogicalOperator> &query,
-					  size_t &workers) {
+//! `statement`: what `query` stands in, or `query` itself.
+PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, unique_ptr<LogicalOperator> &statement,
+					  unique_ptr<LogicalOperator> &query, size_t &workers) {
 	PlanResult result;
 	auto settings = Settings::Read(input.context);
 	if (settings.mode == Mode::OFF) {
@@ -115,7 +128,8 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	callbacks.settings = TravellingSettings(input.context);
 	auto options = OptionsFor(input.context, settings, workers);
 	options.worker_functions = instance.FunctionsOfWorkers();
-	return PlanQuery(input, query, options, callbacks);
+	options.deal_session_rows = settings.mode == Mode::FORCE && !ChangesRows(*statement);
+	return PlanQuery(input, statement, query, options, callbacks);
 }
 
 bool MayDistribute(const Settings &settings) {
@@ -152,7 +166,7 @@ void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan)
 	result.reason = reason;
 	size_t workers = 0;
 	if (query) {
-		result = Distribute(input, instance, *query, workers);
+		result = Distribute(input, instance, plan, *query, workers);
 	}
 	LastQuery last;
 	last.distributed = result.plan != nullptr;

@@ -88,8 +88,10 @@ bool CollectSmallLeaves(LogicalOperator &op, idx_t limit, vector<reference<Logic
 
 } // namespace
 
-Placement::Placement(OptimizerExtensionInput &input, const PlannerOptions &options)
-	: context_(input.context), optimizer_(input.optimizer), options_(options), rules_(PlacementRules()) {
+Placement::Placement(OptimizerExtensionInput &input, const PlannerOptions &options,
+					 unique_ptr<LogicalOperator> &statement)
+	: context_(input.context), optimizer_(input.optimizer), options_(options), rules_(PlacementRules()),
+	  under_way_({statement}) {
 }
 
 idx_t Placement::NewTableIndex() {
@@ -252,7 +254,7 @@ Distribution Placement::Project(unique_ptr<LogicalOperator> &op, const vector<Co
 	auto new_names = projection->GetColumnBindings();
 	op = std::move(projection);
 	for (auto &place : under_way_) {
-		if (&place.get() != &op) {
+		if (&place.get() != &op && place.get()) {
 			ReplaceColumns(*place.get(), names, new_names);
 		}
 	}

@@ -33,7 +33,9 @@ public:
 //! Used by one thread during the planning of one query.
 class Placement {
 public:
-	Placement(duckdb::OptimizerExtensionInput &input, const PlannerOptions &options);
+	//! `statement`: the operator that reads what is placed, or is placed itself.
+	Placement(duckdb::OptimizerExtensionInput &input, const PlannerOptions &options,
+			  duckdb::unique_ptr<duckdb::LogicalOperator> &statement);
 
 	const PlannerOptions &Options() const {
 		return options_;

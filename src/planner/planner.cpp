@@ -175,10 +175,11 @@ StagePlan FinishStage(ClientContext &context, StageDraft &stage) {
 
 } // namespace
 
-PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan, const PlannerOptions &options,
+PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &statement,
+					 unique_ptr<LogicalOperator> &plan, const PlannerOptions &options,
 					 const PlannerCallbacks &callbacks) {
 	PlanResult result;
-	Placement placement(input, options);
+	Placement placement(input, options, statement);
 	if (!WorthDistributing(placement, *plan, result.reason)) {
 		return result;
 	}

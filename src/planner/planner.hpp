@@ -31,8 +31,10 @@ struct PlannerCallbacks {
 };
 
 //! Distributes an optimized plan: replaces what can run on workers by operators that fetch the rows, and leaves the
-//! rest, the head, in `plan`. If nothing can, `plan` stays as it is.
-PlanResult PlanQuery(duckdb::OptimizerExtensionInput &input, duckdb::unique_ptr<duckdb::LogicalOperator> &plan,
-					 const PlannerOptions &options, const PlannerCallbacks &callbacks);
+//! rest, the head, in `plan`. If nothing can, `plan` stays as it is. `statement` is what reads the plan's rows, such as
+//! an UPDATE, or `plan` itself.
+PlanResult PlanQuery(duckdb::OptimizerExtensionInput &input, duckdb::unique_ptr<duckdb::LogicalOperator> &statement,
+					 duckdb::unique_ptr<duckdb::LogicalOperator> &plan, const PlannerOptions &options,
+					 const PlannerCallbacks &callbacks);
 
 } // namespace skein

@@ -24,6 +24,8 @@ struct PlannerOptions {
 	duckdb::idx_t replicate_limit = duckdb::idx_t(1) << 20;
 	//! What the workers can call.
 	std::shared_ptr<const WorkerFunctions> worker_functions;
+	//! Whether rows that only the session can read are dealt to the tasks just to have them there.
+	bool deal_session_rows = false;
 	//! DuckDB's preserve_insertion_order.
 	bool preserve_order = true;
 };

@@ -136,8 +136,8 @@ void WorkerTask::Check() {
 		return;
 	}
 	if (!pending_->HasError()) {
-		// The thread that ran the last of DuckDB's tasks may still be about to let go of it, and has been interrupted by
-		// this one: without it Execute() would burn the core until it has.
+		// The thread that ran the last of DuckDB's tasks may still be about to let go of it, and has been interrupted
+		// by this one: without it Execute() would burn the core until it has.
 		std::this_thread::yield();
 		auto rows = pending_->Execute();
 		if (rows->HasError()) {

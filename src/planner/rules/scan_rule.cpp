@@ -82,7 +82,7 @@ private:
 	static Distribution PlaceInSession(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order,
 									   const string &reason) {
 		placement.AddReason(reason);
-		if (placement.Options().mode == Mode::FORCE && !keep_order) {
+		if (placement.Options().deal_session_rows && !keep_order) {
 			return placement.Deal(op);
 		}
 		auto result = Distribution::Single();
