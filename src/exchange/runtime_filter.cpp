@@ -12,10 +12,14 @@ using namespace duckdb;
 
 namespace {
 
+//! A filter of more hashes than this, 32 MiB, of all tasks together is given up.
+constexpr idx_t MAX_HASHES = idx_t(1) << 22;
+
 class FilterGlobalState final : public GlobalSinkState {
 public:
 	mutex lock;
 	vector<hash_t> hashes;
+	atomic<idx_t> received{0};
 	atomic<bool> pass_all{false};
 	//! Complete once the sink has been finalized.
 	BloomFilter filter;
@@ -66,6 +70,10 @@ SinkResultType PhysicalRuntimeFilter::Sink(ExecutionContext &context, DataChunk 
 										   OperatorSinkInput &input) const {
 	auto &global = input.global_state.Cast<FilterGlobalState>();
 	auto &local = input.local_state.Cast<FilterLocalState>();
+	if ((global.received += chunk.size()) > MAX_HASHES) {
+		global.pass_all = true;
+		return SinkResultType::FINISHED;
+	}
 	UnifiedVectorFormat format;
 	chunk.data[0].ToUnifiedFormat(chunk.size(), format);
 	auto hashes = UnifiedVectorFormat::GetData<hash_t>(format);

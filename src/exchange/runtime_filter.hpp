@@ -8,7 +8,7 @@ namespace skein {
 //!
 //! A sink for the hashes of that side's keys (children[1]), all of which it has before the first row passes, and an
 //! operator for the rows (children[0]). A row whose key does not occur passes with a probability of some percent: the
-//! hashes are kept in a Bloom filter. A NULL among them says that there were too many: then every row passes.
+//! hashes are kept in a Bloom filter. If there are too many, or a NULL among them says so, every row passes.
 class PhysicalRuntimeFilter final : public duckdb::CachingPhysicalOperator {
 public:
 	//! `keys` are over the columns of `rows`.
