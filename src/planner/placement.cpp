@@ -124,15 +124,28 @@ Distribution Placement::PlaceByRule(unique_ptr<LogicalOperator> &op, bool keep_o
 }
 
 Distribution Placement::PlaceInOneTask(unique_ptr<LogicalOperator> &op, bool keep_order, const string &reason) {
+	vector<Distribution> places;
+	for (auto &child : op->children) {
+		places.push_back(Place(child, keep_order));
+	}
+	auto result = BringTogether(*op, places);
+	// Nothing is known of the operator.
+	result.replicable = false;
+	AddReason(reason);
+	return result;
+}
+
+Distribution Placement::BringTogether(LogicalOperator &op, const vector<Distribution> &places) {
 	auto result = Distribution::Single();
 	result.in_order = true;
-	for (auto &child : op->children) {
-		auto placed = Coalesce(child, Place(child, keep_order));
-		result.session = result.session || placed.session;
-		result.pinned = result.pinned || placed.pinned;
-		result.in_order = result.in_order && placed.in_order;
+	result.replicable = true;
+	for (idx_t i = 0; i < places.size(); i++) {
+		auto place = Coalesce(op.children[i], places[i]);
+		result.session = result.session || place.session;
+		result.pinned = result.pinned || place.pinned;
+		result.replicable = result.replicable && place.replicable;
+		result.in_order = result.in_order && place.in_order;
 	}
-	AddReason(reason);
 	return result;
 }
 

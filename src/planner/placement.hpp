@@ -51,6 +51,9 @@ public:
 	Distribution PlaceInOneTask(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order,
 								const std::string &reason);
 
+	//! Brings the children of `op`, which are where `places` says, into one task; `op` then runs there.
+	Distribution BringTogether(duckdb::LogicalOperator &op, const duckdb::vector<Distribution> &places);
+
 	//! Puts a boundary above `op` so that all its rows are in one task.
 	Distribution Coalesce(duckdb::unique_ptr<duckdb::LogicalOperator> &op, const Distribution &distribution);
 	//! ... in one task, merged by the order in which each task of `op` delivers.

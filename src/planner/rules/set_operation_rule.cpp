@@ -82,14 +82,8 @@ public:
 			SetTypes(placement, child, types);
 		}
 		if (!spread || pinned) {
-			auto result = Distribution::Single();
-			result.replicable = true;
-			for (idx_t i = 0; i < places.size(); i++) {
-				auto place = placement.Coalesce(op->children[i], places[i]);
-				result.session = result.session || place.session;
-				result.pinned = result.pinned || place.pinned;
-				result.replicable = result.replicable && place.replicable;
-			}
+			auto result = placement.BringTogether(*op, places);
+			result.in_order = false;
 			return result;
 		}
 		op->ResolveOperatorTypes();

@@ -35,17 +35,7 @@ public:
 			pinned = pinned || places.back().pinned;
 		}
 		if (!spread || ordered || pinned) {
-			auto result = Distribution::Single();
-			result.in_order = true;
-			result.replicable = true;
-			for (idx_t i = 0; i < places.size(); i++) {
-				auto place = placement.Coalesce(op->children[i], places[i]);
-				result.session = result.session || place.session;
-				result.pinned = result.pinned || place.pinned;
-				result.replicable = result.replicable && place.replicable;
-				result.in_order = result.in_order && place.in_order;
-			}
-			return result;
+			return placement.BringTogether(*op, places);
 		}
 		for (idx_t i = 0; i < places.size(); i++) {
 			if (!places[i].IsSpread()) {
