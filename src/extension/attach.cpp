@@ -5,13 +5,29 @@
 #include "skein/skein.hpp"
 #include "skein/version.hpp"
 
+#include "duckdb/main/extension_callback_manager.hpp"
+
 namespace skein {
 
 using namespace duckdb;
 
+namespace {
+
+//! Whether the hook is there. Settings prove nothing: a database may have been given those of another.
+bool IsAttached(DatabaseInstance &db) {
+	for (auto &extension : ExtensionCallbackManager::Get(db).OptimizerExtensions()) {
+		if (dynamic_cast<SkeinInstance *>(extension.optimizer_info.get())) {
+			return true;
+		}
+	}
+	return false;
+}
+
+} // namespace
+
 void Attach(DatabaseInstance &db) {
 	auto &config = DBConfig::GetConfig(db);
-	if (config.HasExtensionOption("skein_mode")) {
+	if (IsAttached(db)) {
 		return;
 	}
 	RegisterSettings(config);
