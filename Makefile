@@ -2,7 +2,7 @@
 #
 #   make demo              TPC-H through four worker processes, every answer checked against DuckDB alone
 #   make test              all tests; ends with the summary
-#   make build             build/skein, build/skein.duckdb_extension, build/libskein.so, build/libduckdb.so
+#   make build             build/skein, build/skein.duckdb_extension, build/skein-sqltest, build/libskein.so, build/libduckdb.so
 #   make fuzz              random queries, distributed, against DuckDB alone: SEED=1 COUNT=20000 FUZZ="--seconds 600 ..."
 #   make bench             the programs of bench/, as text and as JSON (build/bench/*.json)
 #   make install PREFIX=   the products, the headers and a CMake package

@@ -16,7 +16,7 @@ Lines after a command are its standard output; those that start with `! ` are it
 where that is not 0. A line `...` stands for any number of lines, `{}` inside a line for any text. A command that
 goes over several lines has `> ` before each but the first. Blank lines end what is expected.
 
-All commands of a transcript run in one empty folder, with `skein` on the PATH.
+All commands of a transcript run in one empty folder, with `skein` on the PATH; $TRANSCRIPT_FOLDER is the transcript's.
 
     run_transcript.py --skein PROGRAM FILE             compares; exit 1 if anything differs
     run_transcript.py --skein PROGRAM FILE --rewrite   records what the commands say now; wildcards are lost
@@ -117,6 +117,7 @@ def main():
     if not any(isinstance(part, Step) for part in parts):
         sys.exit(f"{arguments.transcript}: no commands")
     environment = dict(os.environ, LC_ALL="C.UTF-8")
+    environment["TRANSCRIPT_FOLDER"] = os.path.dirname(os.path.abspath(arguments.transcript))
     environment["PATH"] = os.path.dirname(os.path.abspath(arguments.skein)) + os.pathsep + environment["PATH"]
     failures = 0
     rewritten = ""

@@ -3,7 +3,8 @@
 #include "case_file.hpp"
 #include "inventory.hpp"
 #include "test/support/oracle.hpp"
-#include "test/support/sql_test_runner.hpp"
+#include "test/support/sql_test_database.hpp"
+#include "test/support/watchdog.hpp"
 #include "test/support/watchdog.hpp"
 
 #include <chrono>

@@ -5,7 +5,8 @@
 //! A file `q01.plan` holds a query, a line `----`, and the plan, in which sizes and ids are masked. Tables are those
 //! of TPC-H at scale 0.01, in Parquet files.
 
-#include "test/support/sql_test_runner.hpp"
+#include "test/support/oracle.hpp"
+#include "test/support/sql_test_database.hpp"
 #include "test/support/temporary_folder.hpp"
 
 #include <CLI/CLI.hpp>

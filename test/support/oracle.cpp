@@ -11,11 +11,15 @@ std::string Outcome::ErrorLine() const {
 
 Outcome RunSql(duckdb::Connection &connection, const std::string &sql) {
 	Outcome outcome;
-	auto result = connection.Query(sql);
-	if (result->HasError()) {
-		outcome.error = result->GetErrorObject();
-	} else {
-		outcome.answer = cli::Answer::From(*result);
+	try {
+		auto result = connection.Query(sql);
+		if (result->HasError()) {
+			outcome.error = result->GetErrorObject();
+		} else {
+			outcome.answer = cli::Answer::From(*result);
+		}
+	} catch (const std::exception &error) {
+		outcome.error = duckdb::ErrorData(error);
 	}
 	return outcome;
 }

@@ -54,6 +54,7 @@ void Watchdog::Run() {
 			continue;
 		}
 		if (timed_out_) {
+			std::cout.flush();
 			std::cerr << "cannot be interrupted: " << what_ << std::endl;
 			std::_Exit(1);
 		}
