@@ -144,6 +144,9 @@ std::vector<std::pair<string, string>> TravellingSettings(ClientContext &context
 											 "old_implicit_casting",
 											 "disable_timestamptz_casts",
 											 "binary_as_string",
+											 "enable_geoparquet_conversion",
+											 "disable_parquet_prefetching",
+											 "prefetch_all_parquet_files",
 											 "preserve_insertion_order",
 											 "max_expression_depth",
 											 "pivot_limit"};
