@@ -2,6 +2,7 @@
 
 #include "row_matching.hpp"
 
+#include "duckdb/common/type_visitor.hpp"
 #include "duckdb/parser/expression/columnref_expression.hpp"
 #include "duckdb/parser/expression/constant_expression.hpp"
 #include "duckdb/parser/query_node/select_node.hpp"
@@ -140,6 +141,18 @@ std::optional<std::string> FindOrderDifference(const Answer &expected, const Ans
 
 } // namespace
 
+namespace {
+
+//! The value itself; for VARIANT, which may lay out one value in many ways, its text.
+duckdb::Value ComparableValue(duckdb::Value value) {
+	if (value.IsNull() || !duckdb::TypeVisitor::Contains(value.type(), duckdb::LogicalTypeId::VARIANT)) {
+		return value;
+	}
+	return duckdb::Value(value.ToString());
+}
+
+} // namespace
+
 Answer Answer::From(duckdb::MaterializedQueryResult &result) {
 	Answer answer;
 	answer.names = result.names;
@@ -149,7 +162,7 @@ Answer Answer::From(duckdb::MaterializedQueryResult &result) {
 		for (idx_t row = 0; row < chunk.size(); row++) {
 			duckdb::vector<duckdb::Value> values;
 			for (idx_t column = 0; column < chunk.ColumnCount(); column++) {
-				values.push_back(chunk.GetValue(column, row));
+				values.push_back(ComparableValue(chunk.GetValue(column, row)));
 			}
 			answer.rows.push_back(std::move(values));
 		}

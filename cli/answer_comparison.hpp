@@ -14,6 +14,7 @@ struct Answer {
 	duckdb::vector<duckdb::LogicalType> types;
 	std::vector<duckdb::vector<duckdb::Value>> rows;
 
+	//! Values of VARIANT, also nested, become texts.
 	static Answer From(duckdb::MaterializedQueryResult &result);
 };
 

@@ -179,6 +179,15 @@ TEST_F(AnswerComparisonTest, TheLimitAtTheTopIsTakenAway) {
 	EXPECT_EQ(WithoutLimit(*Parse("CREATE TABLE t (a INT)")), nullptr);
 }
 
+TEST_F(AnswerComparisonTest, ComparesVariantsByWhatTheyHold) {
+	auto one = Ask("SELECT [[1, 2]::VARIANT, 'a'::VARIANT] AS v");
+	EXPECT_FALSE(FindDifference(one,
+								Ask("SELECT list(v ORDER BY n) AS v FROM (VALUES ([1, 2]::VARIANT, 1), "
+									"('a'::VARIANT, 2)) t(v, n)"),
+								{}));
+	EXPECT_TRUE(FindDifference(one, Ask("SELECT [[1, 3]::VARIANT, 'a'::VARIANT] AS v"), {}));
+}
+
 TEST_F(AnswerComparisonTest, ACheckAcceptsAnotherChoiceAmongTies) {
 	const auto *query =
 		"SELECT i // 2 AS half, i FROM (SELECT range::INTEGER AS i FROM range(10)) ORDER BY half LIMIT 3";
