@@ -5,7 +5,6 @@
 #include "test/support/oracle.hpp"
 #include "test/support/sql_test_database.hpp"
 #include "test/support/watchdog.hpp"
-#include "test/support/watchdog.hpp"
 
 #include <chrono>
 #include <string>

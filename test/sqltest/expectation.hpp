@@ -29,7 +29,7 @@ public:
 		labels_.erase(label);
 	}
 
-	//! What differs from the query's expected block, in one line, or nothing.
+	//! What differs from the query's expected block, in one line, or nothing. Without a block nothing is expected.
 	std::optional<std::string> FindMismatch(const SqlRecord &query, const AnswerText &answer);
 	//! As FindMismatch(), for values in any order. Nothing for hashes and labels, which depend on it.
 	std::optional<std::string> FindMismatchInAnyOrder(const SqlRecord &query, const AnswerText &answer);

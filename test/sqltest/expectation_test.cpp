@@ -41,6 +41,7 @@ TEST_F(ExpectationTest, TakesRowsWithTabsOrOneValueALine) {
 			  "row 2, column 2 is NULL instead of b");
 	EXPECT_EQ(Mismatch("query I\nVALUES (1), (2)\n----\n1\n"), "2 rows instead of 1");
 	EXPECT_EQ(Mismatch("query II\nVALUES (1), (2)\n----\n1\t1\n"), "1 columns instead of 2");
+	EXPECT_EQ(Mismatch("query II\nVALUES (1), (2)\n"), "");
 	EXPECT_EQ(Mismatch("query II\nVALUES (1, 2), (3, 4)\n----\n1\n2\n3\n"), "the expected values are not rows of 2");
 	EXPECT_EQ(Mismatch("query I\nSELECT 1 WHERE false\n----\n"), "");
 }

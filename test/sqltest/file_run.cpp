@@ -9,6 +9,7 @@
 #include <chrono>
 #include <fstream>
 #include <iostream>
+#include <regex>
 #include <thread>
 
 namespace skein::test {
@@ -43,7 +44,7 @@ bool IsVerification(const std::string &sql) {
 	auto text = StringUtil::Lower(sql);
 	StringUtil::Trim(text);
 	return text.rfind("pragma enable_verification", 0) == 0 || text.rfind("pragma verify_", 0) == 0 ||
-		   text.rfind("pragma enable_verify_", 0) == 0 || text.rfind("pragma verify_fetch_row", 0) == 0;
+		   text.rfind("pragma enable_verify_", 0) == 0;
 }
 
 //! Whether a statement leaves everything as it was.
@@ -57,6 +58,12 @@ bool ReadsOnly(duckdb::Connection &connection, const std::string &sql) {
 	} catch (const std::exception &) {
 		return true;
 	}
+}
+
+//! Whether an SQL text calls a function that gives random values.
+bool IsRandom(const std::string &sql) {
+	static const std::regex CALL("(random|uuid|uuidv4|uuidv7|sample) *\\(|using sample|tablesample");
+	return std::regex_search(StringUtil::Lower(sql), CALL);
 }
 
 std::chrono::nanoseconds SleepUnit(const std::string &unit) {
@@ -222,6 +229,7 @@ void FileRun::RunStatement(const SqlRecord &record) {
 	if (IsIgnored(plain)) {
 		throw FileEnd{record.line, plain.ErrorLine()};
 	}
+	random_content_ = random_content_ || (IsRandom(sql) && !ReadsOnly(plain_.Connection(""), sql));
 	Settle(record, sql, plain, skein);
 	Keep(record, sql, plain, skein);
 }
@@ -231,7 +239,7 @@ void FileRun::Settle(const SqlRecord &record, const std::string &sql, const Lane
 					 const LaneOutcome &skein) {
 	auto repeat_plain = [&] { return plain_.Run(record.connection, sql, "again " + sql); };
 	auto repeat_skein_alone = [&] { return skein_.RunAlone(record.connection, sql, "alone " + sql); };
-	auto verdict = judge_.Decide({record, sql, plain, skein, repeat_plain, repeat_skein_alone},
+	auto verdict = judge_.Decide({record, sql, plain, skein, random_content_, repeat_plain, repeat_skein_alone},
 								 plain_.Connection(record.connection), skein_.Connection(record.connection));
 	auto is_query = record.kind == Kind::QUERY || (skein.plan && skein.plan->distributed);
 	if (alone_ && record.kind == Kind::QUERY) {

@@ -70,6 +70,8 @@ private:
 	Lane skein_;
 	bool must_distribute_ = false;
 	bool alone_ = false;
+	//! Random values have been written: the databases no longer hold the same.
+	bool random_content_ = false;
 	//! `continue`: the rest of the round of the innermost loop is left out.
 	bool continue_ = false;
 	//! Errors with one of these texts end the run of the file, and nothing is wrong.

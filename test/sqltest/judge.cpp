@@ -35,19 +35,26 @@ Verdict Different(const std::string &what) {
 	return {Verdict::Kind::DIFFERENT, what, {}, std::nullopt};
 }
 
+Verdict Open(const std::string &why) {
+	return {Verdict::Kind::OPEN, why, {}, std::nullopt};
+}
+
 //! The message without values of rows: which of several bad rows is met first is a matter of chance.
 std::string WithoutValues(const std::string &message) {
 	static const std::regex VALUE("'[^']*'|\"[^\"]*\"|-?[0-9][0-9.:eE+-]*");
 	return std::regex_replace(message, VALUE, "?");
 }
 
-//! The message without what is new each time, the UUIDs of generated names, and without what Skein adds: the place.
+//! The message without what is new each time, the UUIDs of generated names, without the lane's folder, to which DuckDB
+//! resolves the common path, and without what Skein adds: the place.
 std::string WithoutPlace(const std::string &message) {
 	static const std::regex GENERATED("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
 	// DuckDB cuts long lines, also inside of such a name.
 	static const std::regex CUT("__pivot_enum_[0-9a-f-]*");
 	static const std::regex PLACE(" \\(worker [^ ]+, stage [0-9]+, task [0-9]+\\)");
+	static const std::regex LANE_FOLDER("/(plain|skein)/");
 	auto result = std::regex_replace(message, GENERATED, "UUID");
+	result = std::regex_replace(result, LANE_FOLDER, "/dir/");
 	return std::regex_replace(std::regex_replace(result, CUT, "__pivot_enum_UUID"), PLACE, "");
 }
 
@@ -126,11 +133,11 @@ std::optional<std::string> Judge::FindAloneMismatch(const Case &statement, const
 Verdict Judge::CompareAnswers(const Case &statement, duckdb::Connection &plain, duckdb::Connection &skein) {
 	auto parsed = LastStatement(plain, statement.sql);
 	if (parsed && parsed->type == StatementType::EXPLAIN_STATEMENT) {
-		return {Verdict::Kind::OPEN, "EXPLAIN shows another plan", {}, std::nullopt};
+		return Open("EXPLAIN shows another plan");
 	}
 	auto plain_text = AnswerText::From(plain, *statement.plain.answer);
 	auto skein_text = AnswerText::From(skein, *statement.skein.answer);
-	auto difference = FindDifference(statement, *statement.skein.answer, plain);
+	auto difference = FindDifference(statement, *statement.plain.answer, *statement.skein.answer, plain);
 	auto alone_mismatch = FindAloneMismatch(statement, &plain_text);
 	if (!difference && !alone_mismatch && !(skein_text.Sorted() == plain_text.Sorted())) {
 		difference = expectation_.FindMismatchInAnyOrder(statement.record, skein_text);
@@ -140,42 +147,45 @@ Verdict Judge::CompareAnswers(const Case &statement, duckdb::Connection &plain, 
 		verdict.alone_mismatch = alone_mismatch;
 		return verdict;
 	}
-	auto verdict = Different(*difference);
-	if (parsed && parsed->type == StatementType::SELECT_STATEMENT) {
-		auto again = statement.repeat_plain();
-		if (again.answer && FindDifference(statement, *again.answer, plain)) {
-			return {Verdict::Kind::OPEN, "plain DuckDB gives another answer each time", {}, std::nullopt};
-		}
-		auto without_skein = statement.repeat_skein_alone();
-		if (without_skein.answer && FindDifference(statement, *without_skein.answer, plain)) {
-			verdict.reason += " (also without Skein, on the same tables)";
-		}
+	auto is_select = parsed && parsed->type == StatementType::SELECT_STATEMENT;
+	auto verdict = ExplainDifference(statement, *difference, is_select, plain);
+	if (verdict.kind == Verdict::Kind::DIFFERENT) {
+		verdict.diff = SmallDiff(plain_text, skein_text);
 	}
-	verdict.diff = SmallDiff(plain_text, skein_text);
 	return verdict;
 }
 
-std::optional<std::string> Judge::FindDifference(const Case &statement, const cli::Answer &actual,
-												 duckdb::Connection &plain) {
+Verdict Judge::ExplainDifference(const Case &statement, const std::string &difference, bool is_select,
+								 duckdb::Connection &plain) {
 	auto &expected = *statement.plain.answer;
-	auto parsed = LastStatement(plain, statement.sql);
-	auto order = parsed ? cli::FindOrder(*parsed, expected) : std::vector<duckdb::idx_t>();
-	auto difference = cli::FindDifference(expected, actual, order);
-	if (!difference) {
-		auto in_order = IsSameSequence(expected, actual) || !KeepsInsertionOrder(plain, statement.sql) ||
-						IsInOwnOrder(statement, actual);
-		return in_order ? std::nullopt : std::optional<std::string>("the rows are not in the order of their source");
+	if (!is_select) {
+		return statement.random_content ? Open("random values were written") : Different(difference);
 	}
-	// Where ORDER BY leaves ties at a LIMIT, any of the tied rows will do.
-	auto without_limit = parsed && !order.empty() ? cli::WithoutLimit(*parsed) : nullptr;
-	if (!without_limit) {
+	auto again = statement.repeat_plain();
+	if (again.answer && FindDifference(statement, expected, *again.answer, plain)) {
+		return Open("plain DuckDB gives another answer each time");
+	}
+	auto alone = statement.repeat_skein_alone();
+	if (!alone.answer || !FindDifference(statement, expected, *alone.answer, plain)) {
+		return Different(difference);
+	}
+	if (statement.random_content && !FindDifference(statement, *alone.answer, *statement.skein.answer, plain)) {
+		return Agreement(statement.skein);
+	}
+	return Different(difference + " (also without Skein, on the same tables)");
+}
+
+std::optional<std::string> Judge::FindDifference(const Case &statement, const cli::Answer &expected,
+												 const cli::Answer &actual, duckdb::Connection &plain) {
+	auto is_parsed = LastStatement(plain, statement.sql) != nullptr;
+	auto run_alone = [&](const std::string &sql) { return RunSql(plain, sql); };
+	auto difference = is_parsed ? test::FindDifference(plain, statement.sql, expected, actual, run_alone)
+								: cli::FindDifference(expected, actual, {});
+	if (difference || IsSameSequence(expected, actual) || !KeepsInsertionOrder(plain, statement.sql) ||
+		IsInOwnOrder(statement, actual)) {
 		return difference;
 	}
-	auto unlimited = RunSql(plain, without_limit->ToString());
-	if (!unlimited.answer || cli::FindIllegalChoice(expected, *unlimited.answer, actual, order)) {
-		return difference;
-	}
-	return std::nullopt;
+	return "the rows are not in the order of their source";
 }
 
 } // namespace skein::test

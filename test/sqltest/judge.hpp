@@ -43,6 +43,8 @@ public:
 		const std::string &sql;
 		const LaneOutcome &plain;
 		const LaneOutcome &skein;
+		//! Whether random values were written, by this statement or before: then the two databases differ.
+		bool random_content = false;
 		std::function<LaneOutcome()> repeat_plain;
 		std::function<LaneOutcome()> repeat_skein_alone;
 	};
@@ -56,8 +58,11 @@ public:
 private:
 	Verdict CompareAnswers(const Case &statement, duckdb::Connection &plain, duckdb::Connection &skein);
 	Verdict CompareErrors(const Case &statement);
-	std::optional<std::string> FindDifference(const Case &statement, const cli::Answer &actual,
-											  duckdb::Connection &plain);
+	std::optional<std::string> FindDifference(const Case &statement, const cli::Answer &expected,
+											  const cli::Answer &actual, duckdb::Connection &plain);
+	//! What is to be said of answers that differ.
+	Verdict ExplainDifference(const Case &statement, const std::string &difference, bool is_select,
+							  duckdb::Connection &plain);
 	//! What the file finds wrong with plain DuckDB's outcome.
 	std::optional<std::string> FindAloneMismatch(const Case &statement, const AnswerText *answer);
 

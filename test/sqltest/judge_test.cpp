@@ -29,9 +29,14 @@ protected:
 		auto statement = SqlFile::Parse("a.test", record).records.at(0);
 		auto plain = Run(statement.sql);
 		auto repeat = [&] { return Run(statement.sql); };
-		return judge_.Decide({statement, statement.sql, plain, skein, repeat, repeat}, connection_, connection_);
+		auto repeat_skein_alone = [&] { return skein_alone_.empty() ? repeat() : Run(skein_alone_); };
+		return judge_.Decide({statement, statement.sql, plain, skein, random_content_, repeat, repeat_skein_alone},
+							 connection_, connection_);
 	}
 
+	bool random_content_ = false;
+	//! What gives the other lane's answer without Skein; by default the statement itself.
+	std::string skein_alone_;
 	Variables variables_;
 	Expectation expectation_;
 	Judge judge_;
@@ -82,6 +87,15 @@ TEST_F(JudgeTest, LeavesTheChoiceAmongTiesAtALimit) {
 TEST_F(JudgeTest, SaysNothingOfAnAnswerThatChanges) {
 	EXPECT_EQ(Decide("query R\nSELECT random() AS r FROM t\n", Run("SELECT random() AS r FROM t")).kind, Kind::OPEN);
 	EXPECT_EQ(Decide("query II\nEXPLAIN SELECT 1\n", Run("EXPLAIN SELECT 2")).kind, Kind::OPEN);
+}
+
+TEST_F(JudgeTest, ComparesWithTheSameTablesWhereTheyHoldRandomValues) {
+	auto other = Run("SELECT i + 5 AS i FROM t");
+	skein_alone_ = "SELECT i + 5 AS i FROM t";
+	EXPECT_EQ(Decide("query I\nSELECT i FROM t\n", other).kind, Kind::DIFFERENT);
+	random_content_ = true;
+	EXPECT_EQ(Decide("query I\nSELECT i FROM t\n", other).kind, Kind::EQUAL);
+	EXPECT_EQ(Decide("query I\nSELECT i FROM t\n", Run("SELECT i + 6 AS i FROM t")).kind, Kind::DIFFERENT);
 }
 
 TEST_F(JudgeTest, NotesWhatIsNotAsExpectedInPlainDuckDB) {
