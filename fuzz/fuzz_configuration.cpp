@@ -15,7 +15,7 @@ FuzzConfiguration FuzzConfiguration::Pick(Random &random) {
 		result.workers = random.Pick(std::vector<size_t>{1, 2, 3, 3, 7});
 	}
 	result.join = random.Text({"auto", "auto", "broadcast", "shuffle"});
-	if (random.Chance(25)) {
+	if (random.Chance(15)) {
 		result.page = "1";
 	}
 	if (random.Chance(12)) {

@@ -16,6 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int REPLACE_ME = 75;
+constexpr std::chrono::seconds PROGRESS_INTERVAL{60};
 //! Processes that end without having run a seed, one after the other, before this is given up.
 constexpr int MAX_FAILED_STARTS = 3;
 
@@ -176,7 +177,12 @@ bool RunSupervised(const FuzzOptions &options) {
 	for (size_t i = 0; i < std::min<uint64_t>(options.jobs, options.count); i++) {
 		jobs.push_back(std::make_unique<Job>(options, report, options.first_seed + i, deadline));
 	}
+	auto next_progress = start + PROGRESS_INTERVAL;
 	for (;;) {
+		if (Clock::now() >= next_progress) {
+			next_progress = Clock::now() + PROGRESS_INTERVAL;
+			std::cerr << report.Queries() << " queries, " << report.Findings() << " findings" << std::endl;
+		}
 		std::vector<pollfd> inputs;
 		std::vector<Job *> readers;
 		for (auto &job : jobs) {
