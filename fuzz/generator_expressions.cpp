@@ -69,7 +69,7 @@ std::string Generator::Boolean(const Scope &scope, int depth) {
 		auto operand = AnyColumn(scope);
 		return "(" + operand.sql + random_.Text({" = ", " <> ", " >= ", " < "}) + Literal(operand.type) + ")";
 	}
-	if (MayNest(scope, depth) && random_.Chance(22)) {
+	if (MayNest(scope, depth) && random_.Chance(30)) {
 		return SubqueryPredicate(scope, depth - 1);
 	}
 	switch (random_.Below(12)) {

@@ -186,7 +186,7 @@ Part Generator::SetOperation(const Scope *outer, const std::vector<SqlType> *typ
 Part Generator::Query(const Scope *outer, const std::vector<SqlType> *types, int depth) {
 	auto top = depth >= 2;
 	Part part;
-	if (!types && random_.Chance(4)) {
+	if (!types && random_.Chance(7)) {
 		part = RowOrdered(depth);
 	} else if (!types && random_.Chance(1)) {
 		part = WithoutFrom();
@@ -226,7 +226,8 @@ Part Generator::RowOrdered(int depth) {
 	}
 	if (depth < 2 || random_.Chance(60)) {
 		Use(Feature::LIMIT_WITHOUT_ORDER);
-		part.sql += random_.Text({" LIMIT 1", " LIMIT 5", " LIMIT 40 OFFSET 3", " OFFSET 20", " LIMIT 1000"});
+		part.sql += random_.Text({" LIMIT 1", " LIMIT 5", " LIMIT 5 OFFSET 3", " LIMIT 2 OFFSET 9",
+								  " LIMIT 40 OFFSET 3", " OFFSET 20", " LIMIT 1000"});
 	}
 	no_subqueries_ = no_subqueries;
 	part.complete = true;
