@@ -3,6 +3,7 @@
 #include "duckdb/parallel/meta_pipeline.hpp"
 #include "duckdb/parallel/pipeline.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
+#include "engine/client_error.hpp"
 #include "wire/page_codec.hpp"
 
 namespace skein {
@@ -78,6 +79,18 @@ unique_ptr<LocalSourceState> PhysicalExchangeSource::GetLocalSourceState(Executi
 
 SourceResultType PhysicalExchangeSource::GetDataInternal(ExecutionContext &context, DataChunk &chunk,
 														 OperatorSourceInput &input) const {
+	try {
+		return Read(context, chunk, input);
+	} catch (std::exception &ex) {
+		if (LeaveErrorToClient(context.client, ErrorData(ex))) {
+			return SourceResultType::BLOCKED;
+		}
+		throw;
+	}
+}
+
+SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChunk &chunk,
+											  OperatorSourceInput &input) const {
 	auto &global = input.global_state.Cast<SourceGlobalState>();
 	auto &local = input.local_state.Cast<SourceLocalState>();
 	auto &source = *global.input;

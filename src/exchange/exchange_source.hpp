@@ -56,6 +56,9 @@ public:
 	void BuildPipelines(duckdb::Pipeline &current, duckdb::MetaPipeline &meta_pipeline) override;
 
 private:
+	duckdb::SourceResultType Read(duckdb::ExecutionContext &context, duckdb::DataChunk &chunk,
+								  duckdb::OperatorSourceInput &input) const;
+
 	const ReadOrder order_;
 	const duckdb::vector<SortColumn> sort_columns_;
 	const GetInput get_input_;

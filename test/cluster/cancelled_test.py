@@ -169,11 +169,31 @@ class ClientTest(ClusterTest):
         stream = connection.execute(f"SELECT * FROM '{self.facts}' a, range(1000)")
         self.assertEqual(len(stream.fetchmany(10)), 10)
         workers[1].kill()
-        # Rarely the interrupt by which DuckDB stops the session's own threads is seen first; an end never is.
-        with self.assertRaisesRegex(duckdb.Error, "lost worker " + workers[1].address + "|Interrupted!"):
+        self.assert_stream_fails(stream, "lost worker " + workers[1].address)
+        self.assert_free(workers[:1])
+
+    def test_a_worker_that_is_lost_while_the_client_waits_for_rows(self):
+        # A few rows at once, then none for minutes.
+        heavy = "list_sum(list_transform(range(k % 100 + 3000), x -> hash(x, h) % 7))"
+        sql = f"SELECT id FROM '{self.facts}' WHERE id % 500000 < 2048 OR {heavy} % 1000003 = 17"
+        (survivor,) = self.workers(1)
+        for _ in range(5):
+            (victim,) = self.workers(1)
+            connection = self.connect([survivor, victim])
+            for setting in ("skein_page_bytes=1000", "streaming_buffer_size='1KB'", "preserve_insertion_order=false"):
+                connection.execute(f"SET {setting}")
+            stream = connection.execute(sql)
+            self.assertEqual(len(stream.fetchmany(1000)), 1000)
+            killing = threading.Timer(0.3, victim.kill)
+            killing.start()
+            self.assert_stream_fails(stream, "lost worker " + victim.address)
+            killing.join()
+        self.assert_free([survivor])
+
+    def assert_stream_fails(self, stream, message):
+        with self.assertRaisesRegex(duckdb.Error, message):
             while stream.fetchmany(100_000):
                 pass
-        self.assert_free(workers[:1])
 
     def test_an_idle_connection_uses_no_processor(self):
         workers = self.workers(2)
