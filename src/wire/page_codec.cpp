@@ -2,6 +2,7 @@
 
 #include "wire/page_codec_columns.hpp"
 #include "wire/page_codec_format.hpp"
+#include "wire/page_container.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -126,7 +127,7 @@ static PageHeader ReadPageHeader(SectionCursor &cursor, const SharedBytes &page,
 }
 
 PageReader::PageReader(SharedBytes page, const duckdb::vector<LogicalType> &types, PageReaderOptions options)
-	: page_(AlignPage(std::move(page))) {
+	: page_(AlignPage(DecompressPage(std::move(page)))) {
 	SectionCursor cursor(page_.data, page_.size);
 	const auto header = ReadPageHeader(cursor, page_, options);
 	if (header.column_count != types.size()) {

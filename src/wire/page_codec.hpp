@@ -103,7 +103,8 @@ struct PageReaderOptions {
 	bool verify_values = false;
 };
 
-//! Reads a page as chunks whose vectors point into the page's memory where possible.
+//! Reads a page as chunks whose vectors point into the page's memory where possible. A compressed page (see
+//! page_container.hpp) is decompressed first, into memory of its own.
 //!
 //! Shares the ownership of the page with every vector it hands out, so that a vector may outlive the reader.
 //! Such vectors must not be written to, as other readers may see the same memory.

@@ -11,8 +11,11 @@ namespace skein {
 //! and its sections. Everything starts at a multiple of PAGE_ALIGNMENT and is little-endian.
 static constexpr duckdb::idx_t PAGE_ALIGNMENT = 16;
 static constexpr uint32_t PAGE_MAGIC = 0x47504B53; // "SKPG"
-static constexpr uint8_t PAGE_VERSION = 1;
+static constexpr uint8_t PAGE_VERSION = 2;
 static constexpr uint8_t PAGE_HAS_CHECKSUM = 1;
+//! The whole of another page, compressed, follows the header. Excludes all other flags.
+static constexpr uint8_t PAGE_IS_LZ4 = 2;
+static constexpr uint8_t PAGE_IS_ZSTD = 4;
 
 struct PageHeader {
 	uint32_t magic;
@@ -25,7 +28,8 @@ struct PageHeader {
 	uint64_t row_count;
 	uint32_t column_count;
 	uint32_t reserved_2;
-	uint64_t reserved_3;
+	//! Of a compressed page: the size of the page inside; else 0.
+	uint64_t raw_size;
 };
 static_assert(sizeof(PageHeader) == 48);
 
