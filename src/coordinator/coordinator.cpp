@@ -119,7 +119,7 @@ void Coordinator::OnControl(const std::shared_ptr<Link> &link, const wire::Messa
 		}
 	} else if (message.has_query_ended()) {
 		if (auto run = Find(message.query_ended().query())) {
-			run->OnQueryEnded(link->PeerAddress());
+			run->OnQueryEnded(link->PeerAddress(), message.query_ended());
 		}
 	}
 }

@@ -3,41 +3,39 @@
 #include "exchange/messages.hpp"
 #include "wire/messages/error_codec.hpp"
 
+#include <algorithm>
+
 namespace skein {
 
 using namespace duckdb;
 
-QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
-				   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
-	: node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), workers_(std::move(workers)), options_(options),
-	  on_finish_(std::move(on_finish)), tasks_left_(0) {
-	for (auto &stage : plan_->stages) {
-		if (stage.in_session) {
-			continue;
-		}
-		tasks_left_ += stage.tasks;
-		for (uint32_t task = 0; task < stage.tasks; task++) {
-			used_workers_.insert(WorkerOf(stage.id, task));
-		}
-	}
-	running_workers_ = used_workers_;
-	for (auto &input : plan_->head_inputs) {
-		std::vector<Producer> producers;
-		for (uint32_t task = 0; task < plan_->stages[input.stage - 1].tasks; task++) {
-			producers.push_back({WorkerOf(input.stage, task), {{id_, input.stage, task, 0}, input.output, 0}});
-		}
-		head_inputs_.push_back(std::make_shared<ExchangeInput>(
-			node_.Exchange(), std::move(producers), CreditBytes(options_.page_bytes), OnConsequence::LEAVE_TO_OWNER));
-	}
+namespace {
+
+//! A cluster that loses workers faster than this is not one to run the query on.
+constexpr uint32_t MAX_ATTEMPTS = 4;
+
+wire::QueryEnded QueryEndedOf(const AttemptKey &key) {
+	wire::QueryEnded ended;
+	ended.set_query(key.query);
+	ended.set_attempt(key.attempt);
+	return ended;
 }
 
-string QueryRun::WorkerOf(uint32_t stage, uint32_t task) const {
-	if (plan_->stages[stage - 1].in_session) {
-		return COORDINATOR_ADDRESS;
+} // namespace
+
+QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
+				   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
+	: node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), options_(options),
+	  on_finish_(std::move(on_finish)), attempt_(plan_, {id_, 0}, std::move(workers)),
+	  tasks_left_(attempt_.TaskCount()) {
+	for (auto &worker : attempt_.UsedWorkers()) {
+		running_.emplace(0, worker);
 	}
-	// Stages of one task go round the workers; otherwise equal task numbers meet on one worker.
-	auto first = plan_->stages[stage - 1].tasks == 1 ? stage : 0;
-	return workers_[(first + task) % workers_.size()];
+	for (auto &input : plan_->head_inputs) {
+		head_inputs_.push_back(std::make_shared<ExchangeInput>(node_.Exchange(), attempt_.ProducersOf(input),
+															   CreditBytes(options_.page_bytes),
+															   OnConsequence::LEAVE_TO_OWNER));
+	}
 }
 
 void QueryRun::MakeSessionStages() {
@@ -47,85 +45,188 @@ void QueryRun::MakeSessionStages() {
 		}
 		auto channels = make_shared_ptr<TaskChannels>();
 		channels->page_bytes = options_.page_bytes;
-		TaskKey key{id_, stage.id, 0, 0};
 		for (uint32_t output = 0; output < stage.outputs.size(); output++) {
 			auto buffer = std::make_shared<OutputBuffer>(stage.outputs[output].partitions, OutputBuffer::UNBOUNDED);
-			node_.Exchange().AddOutput(key, output, buffer);
-			channels->outputs.push_back(std::move(buffer));
+			if (options_.retry == Retry::QUERY) {
+				buffer->KeepForReplay(options_.buffer_bytes);
+			}
+			channels->outputs.push_back(buffer);
+			session_outputs_.push_back({stage.id, output, std::move(buffer)});
 		}
 		session_channels_[stage.id] = std::move(channels);
 	}
 }
 
-wire::Message QueryRun::StartMessage(const string &worker) const {
-	wire::Message message;
-	auto &start = *message.mutable_start_tasks();
-	start.set_query(id_);
-	start.set_page_bytes(options_.page_bytes);
-	start.set_buffer_bytes(options_.buffer_bytes);
-	start.set_worker_name(worker);
-	for (auto &setting : plan_->settings) {
-		auto &target = *start.add_settings();
-		target.set_name(setting.first);
-		target.set_value(setting.second);
-	}
-	for (auto &stage : plan_->stages) {
-		for (uint32_t number = 0; !stage.in_session && number < stage.tasks; number++) {
-			if (WorkerOf(stage.id, number) != worker) {
-				continue;
-			}
-			auto &task = *start.add_tasks();
-			task.set_stage(stage.id);
-			task.set_task(number);
-			task.set_plan(stage.task_plans[number]);
-			for (auto &input : stage.inputs) {
-				auto &producers = *task.add_inputs();
-				producers.set_stage(input.stage);
-				producers.set_output(input.output);
-				for (uint32_t producer = 0; producer < plan_->stages[input.stage - 1].tasks; producer++) {
-					producers.add_addresses(WorkerOf(input.stage, producer));
-				}
-			}
-			for (auto &output : stage.outputs) {
-				task.add_output_partitions(output.partitions);
-				task.add_output_unbounded(output.unbounded);
-			}
-		}
-	}
-	return message;
-}
-
 void QueryRun::Start() {
 	MakeSessionStages();
-	for (auto &worker : used_workers_) {
-		SendMessage(*node_.LinkTo(worker), StartMessage(worker));
+	if (options_.retry == Retry::QUERY) {
+		std::weak_ptr<QueryRun> weak = weak_from_this();
+		for (auto &input : head_inputs_) {
+			input->AllowRestart([weak]() {
+				if (auto run = weak.lock()) {
+					run->StopKeeping();
+				}
+			});
+		}
 	}
-	bool ended;
+	// A copy: a worker that is lost at once begins the next attempt meanwhile.
+	Launch(Attempt(attempt_));
+}
+
+void QueryRun::Launch(const Attempt &attempt) {
+	std::vector<SessionOutput> outputs;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		ended = failed_ || finished_;
+		if (attempt.Key() != attempt_.Key()) {
+			return;
+		}
+		outputs = session_outputs_;
 	}
-	if (ended) {
-		// The workers that got their tasks after the query had ended do not know that yet.
+	for (auto &output : outputs) {
+		node_.Exchange().AddOutput({id_, output.stage, 0, attempt.Key().attempt}, output.output, output.buffer,
+								   options_.compression);
+	}
+	for (auto &worker : attempt.UsedWorkers()) {
+		SendMessage(*node_.LinkTo(worker), attempt.StartMessage(worker, options_));
+	}
+	bool failed;
+	bool finished;
+	uint32_t current;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		failed = failed_;
+		finished = finished_;
+		current = attempt_.Key().attempt;
+	}
+	// The workers that got their tasks after the attempt had ended do not know that yet.
+	if (failed || finished) {
 		EndOnWorkers();
+	} else if (current != attempt.Key().attempt) {
+		EndOnWorkers(attempt.Key().attempt);
+		node_.Exchange().DropAttempt(attempt.Key());
+	}
+	if (finished) {
+		DropAttempts();
+	}
+}
+
+void QueryRun::Lose(const string &worker, const ErrorData &error) {
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		auto &workers = attempt_.Workers();
+		if (failed_ || finished_ || std::find(workers.begin(), workers.end(), worker) == workers.end()) {
+			return;
+		}
+		lost_workers_.insert(worker);
+		loss_ = error;
+		if (restarting_) {
+			lost_again_ = true;
+			return;
+		}
+		restarting_ = true;
+	}
+	while (true) {
+		auto obstacle = options_.retry == Retry::QUERY ? StartAgain() : string();
+		if (options_.retry == Retry::NONE || !obstacle.empty()) {
+			ErrorData loss;
+			{
+				std::lock_guard<std::mutex> guard(mutex_);
+				loss = loss_;
+			}
+			Fail(obstacle.empty() ? loss : WithPlace(loss, "not tried again: " + obstacle));
+		}
+		std::lock_guard<std::mutex> guard(mutex_);
+		if (!lost_again_ || failed_ || finished_) {
+			restarting_ = false;
+			return;
+		}
+		lost_again_ = false;
+	}
+}
+
+string QueryRun::StartAgain() {
+	std::vector<SessionOutput> outputs;
+	std::optional<Attempt> next;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		auto workers = attempt_.Workers();
+		std::erase_if(workers, [&](auto &worker) { return lost_workers_.count(worker) > 0; });
+		if (workers.size() == attempt_.Workers().size()) {
+			return string();
+		}
+		if (workers.empty()) {
+			return "no other worker is left";
+		}
+		auto number = attempt_.Key().attempt + 1;
+		if (number == MAX_ATTEMPTS) {
+			return "it was tried " + std::to_string(MAX_ATTEMPTS) + " times";
+		}
+		next.emplace(plan_, AttemptKey{id_, number}, std::move(workers));
+		outputs = session_outputs_;
+	}
+	for (auto &input : head_inputs_) {
+		if (!input->Rewind()) {
+			return "the session has already read rows of the result";
+		}
+	}
+	for (auto &output : outputs) {
+		output.buffer = output.buffer->Replay();
+		if (!output.buffer) {
+			return "the session's own rows, which the tasks read, are more than skein_buffer_bytes keeps";
+		}
+	}
+	uint32_t old;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		old = attempt_.Key().attempt;
+		attempt_ = *next;
+		session_outputs_ = outputs;
+		tasks_left_ = attempt_.TaskCount();
+		consequence_ = ErrorData();
+		stats_ = QueryStats();
+		for (auto &worker : attempt_.UsedWorkers()) {
+			running_.emplace(attempt_.Key().attempt, worker);
+		}
+	}
+	EndOnWorkers(old);
+	node_.Exchange().DropAttempt({id_, old});
+	try {
+		Launch(*next);
+		for (size_t i = 0; i < head_inputs_.size(); i++) {
+			head_inputs_[i]->Restart(next->ProducersOf(plan_->head_inputs[i]));
+		}
+	} catch (std::exception &ex) {
+		return ErrorData(ex).RawMessage();
+	}
+	return string();
+}
+
+void QueryRun::StopKeeping() {
+	std::vector<SessionOutput> outputs;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		outputs = session_outputs_;
+	}
+	for (auto &output : outputs) {
+		output.buffer->StopKeeping();
 	}
 }
 
 void QueryRun::Fail(const ErrorData &error) {
+	std::vector<SessionOutput> outputs;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		if (failed_ || finished_) {
 			return;
 		}
 		failed_ = true;
+		outputs = session_outputs_;
 	}
 	for (auto &input : head_inputs_) {
 		input->Fail(error, false);
 	}
-	for (auto &channels : session_channels_) {
-		for (auto &output : channels.second->outputs) {
-			output->Abort(error);
-		}
+	for (auto &output : outputs) {
+		output.buffer->Abort(error);
 	}
 	EndOnWorkers();
 }
@@ -143,34 +244,44 @@ void QueryRun::Finish() {
 	for (auto &input : head_inputs_) {
 		input->Close();
 	}
-	node_.Exchange().DropQuery(id_);
+	DropAttempts();
 	if (end) {
 		EndOnWorkers();
 	}
 	on_finish_();
 }
 
-void QueryRun::EndOnWorkers() {
-	std::set<string> workers;
+void QueryRun::DropAttempts() {
+	for (uint32_t attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+		node_.Exchange().DropAttempt({id_, attempt});
+	}
+}
+
+void QueryRun::EndOnWorkers(std::optional<uint32_t> last) {
+	std::set<std::pair<uint32_t, string>> ending;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		workers = running_workers_;
+		ending = running_;
 	}
-	wire::Message message;
-	message.mutable_end_query()->set_query(id_);
-	for (auto &worker : workers) {
+	for (auto &[attempt, worker] : ending) {
+		if (last && attempt > *last) {
+			continue;
+		}
+		wire::Message message;
+		message.mutable_end_query()->set_query(id_);
+		message.mutable_end_query()->set_attempt(attempt);
 		try {
 			SendMessage(*node_.LinkTo(worker), message);
 		} catch (std::exception &) {
 			// The address is malformed or this process is stopping: nothing of the query can be running there.
-			OnQueryEnded(worker);
+			OnQueryEnded(worker, QueryEndedOf({id_, attempt}));
 		}
 	}
 }
 
 bool QueryRun::WaitEnded(std::chrono::milliseconds timeout) {
 	std::unique_lock<std::mutex> guard(mutex_);
-	return ended_.wait_for(guard, timeout, [&]() { return running_workers_.empty(); });
+	return ended_.wait_for(guard, timeout, [&]() { return running_.empty(); });
 }
 
 bool QueryRun::WaitTasks(std::chrono::milliseconds timeout) {
@@ -181,28 +292,40 @@ bool QueryRun::WaitTasks(std::chrono::milliseconds timeout) {
 QueryStats QueryRun::Stats() {
 	std::lock_guard<std::mutex> guard(mutex_);
 	auto result = stats_;
-	for (auto &channels : session_channels_) {
-		for (auto &output : channels.second->outputs) {
-			result.bytes_exchanged += output->AppendedBytes();
-			result.rows_exchanged += output->AppendedRows();
-		}
+	for (auto &output : session_outputs_) {
+		result.bytes_exchanged += output.buffer->AppendedBytes();
+		result.rows_exchanged += output.buffer->AppendedRows();
 	}
 	return result;
 }
 
+uint32_t QueryRun::Retries() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	return attempt_.Key().attempt;
+}
+
 void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 	ErrorData error;
+	string lost;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
+		if (ended.attempt() != attempt_.Key().attempt) {
+			return;
+		}
 		tasks_left_ -= tasks_left_ > 0 ? 1 : 0;
 		ended_.notify_all();
 		stats_.bytes_exchanged += ended.output_bytes();
 		stats_.rows_exchanged += ended.output_rows();
 		stats_.tasks.push_back(
-			{ended.stage(), ended.task(), worker, ended.output_rows(), ended.output_bytes(), ended.wall_micros()});
+			{ended.stage(), ended.task(), worker, ended.output_rows(), ended.output_bytes(), 0, ended.wall_micros()});
 		if (ended.has_error()) {
 			TaskKey key{id_, ended.stage(), ended.task(), ended.attempt()};
 			auto placed = WithPlace(DecodeError(ended.error()), "worker " + worker + ", " + key.ToString());
+			lost = LostWorkerOf(placed);
+			auto &workers = attempt_.Workers();
+			if (std::find(workers.begin(), workers.end(), lost) == workers.end()) {
+				lost.clear();
+			}
 			if (!ended.error().consequence()) {
 				error = std::move(placed);
 			} else if (!consequence_.HasError()) {
@@ -213,33 +336,47 @@ void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 			error = consequence_;
 		}
 	}
-	if (error.HasError()) {
+	if (error.HasError() && !lost.empty()) {
+		Lose(lost, error);
+	} else if (error.HasError()) {
 		Fail(error);
 	}
 }
 
-void QueryRun::OnQueryEnded(const string &worker) {
+void QueryRun::OnQueryEnded(const string &worker, const wire::QueryEnded &ended) {
+	auto attempt = ended.attempt();
+	bool current;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		if (running_workers_.erase(worker) == 0) {
+		for (auto &sent : ended.sent()) {
+			for (auto &task : stats_.tasks) {
+				if (attempt == attempt_.Key().attempt && task.stage == sent.stage() && task.task == sent.task()) {
+					task.link_bytes = sent.bytes();
+				}
+			}
+		}
+		if (running_.erase({attempt, worker}) == 0) {
 			return;
 		}
+		current = attempt == attempt_.Key().attempt;
 		ended_.notify_all();
 	}
-	// Does nothing unless the worker has ended the query of its own accord.
-	Fail(ErrorData(ExceptionType::IO, "lost worker " + worker + ": it has been stopped"));
+	if (current) {
+		// Does nothing unless the worker has ended the query of its own accord.
+		Lose(worker, LostWorkerError(worker, "it has been stopped", true));
+	}
 }
 
 void QueryRun::OnWorkerLost(const string &worker, const string &reason, bool was_open) {
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		if (running_workers_.erase(worker) == 0) {
+		lost_workers_.insert(worker);
+		if (std::erase_if(running_, [&](auto &entry) { return entry.second == worker; }) == 0) {
 			return;
 		}
 		ended_.notify_all();
 	}
-	auto why = reason.empty() ? string("it closed the connection") : reason;
-	Fail(ErrorData(ExceptionType::IO, (was_open ? "lost worker " : "cannot reach worker ") + worker + ": " + why));
+	Lose(worker, LostWorkerError(worker, reason, was_open));
 }
 
 } // namespace skein

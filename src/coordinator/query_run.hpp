@@ -1,5 +1,7 @@
 #pragma once
 
+#include "coordinator/attempt.hpp"
+#include "coordinator/run_options.hpp"
 #include "duckdb.hpp"
 #include "exchange/messages.hpp"
 #include "exchange/node.hpp"
@@ -10,6 +12,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace skein {
@@ -21,19 +24,16 @@ struct QueryStats {
 	std::vector<TaskReport> tasks;
 };
 
-struct RunOptions {
-	uint64_t page_bytes = uint64_t(1) << 20;
-	uint64_t buffer_bytes = uint64_t(256) << 20;
-};
-
 //! One execution of a distributed plan: sends the tasks, lets the head read, collects how they end, and ends them all.
 //!
 //! Shared by the session and the coordinator. Thread-safe. Life: made, Start(), read, Finish().
 //! Errors: the first that is not a consequence of another wins; it ends the head's inputs and everything on the
 //! workers. Nothing throws but Start(), for malformed addresses.
+//! A lost worker is no error with Retry::QUERY, if nothing has been read by the head and what the session gave to the
+//! tasks can be given again: then another attempt begins on the other workers, and what was left of the old one ends.
 class QueryRun : public std::enable_shared_from_this<QueryRun> {
 public:
-	//! Task i of stage s runs on workers[(i + s) % workers.size()]. `on_finish` is called once, from Finish().
+	//! `on_finish` is called once, from Finish().
 	QueryRun(Node &node, duckdb::DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
 			 std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish);
 
@@ -57,34 +57,57 @@ public:
 	//! Waits until every task has said how it ended; false if not all have by then.
 	bool WaitTasks(std::chrono::milliseconds timeout);
 	QueryStats Stats();
+	//! How often the tasks were started again.
+	uint32_t Retries();
 
 	// Called by Coordinator.
 	void OnTaskEnded(const std::string &worker, const wire::TaskEnded &ended);
-	void OnQueryEnded(const std::string &worker);
+	void OnQueryEnded(const std::string &worker, const wire::QueryEnded &ended);
 	//! `was_open`: the worker had answered before.
 	void OnWorkerLost(const std::string &worker, const std::string &reason, bool was_open);
 
 private:
-	std::string WorkerOf(uint32_t stage, uint32_t task) const;
+	//! An output of a stage that runs in the session, as the present attempt reads it.
+	struct SessionOutput {
+		uint32_t stage;
+		uint32_t output;
+		std::shared_ptr<OutputBuffer> buffer;
+	};
+
 	void MakeSessionStages();
-	wire::Message StartMessage(const std::string &worker) const;
-	void EndOnWorkers();
+	//! Sends the tasks of the present attempt.
+	void Launch(const Attempt &attempt);
+	//! A worker of the present attempt is lost: runs the tasks elsewhere, or fails.
+	void Lose(const std::string &worker, const duckdb::ErrorData &error);
+	//! Begins a next attempt without the lost workers; returns what stands in the way, or nothing.
+	std::string StartAgain();
+	//! The head has read something: no attempt follows this one.
+	void StopKeeping();
+	//! Ends, on their workers, the attempts of which something is left; only up to `last` if it is given.
+	void EndOnWorkers(std::optional<uint32_t> last = std::nullopt);
+	void DropAttempts();
 
 	Node &node_;
 	duckdb::DatabaseInstance &db_;
 	const std::shared_ptr<const DistributedPlan> plan_;
 	const std::string id_;
-	const std::vector<std::string> workers_;
 	const RunOptions options_;
 	const std::function<void()> on_finish_;
 	std::vector<std::shared_ptr<ExchangeInput>> head_inputs_;
 	std::map<uint32_t, duckdb::shared_ptr<TaskChannels>> session_channels_;
-	//! Those that have tasks.
-	std::set<std::string> used_workers_;
 
 	std::mutex mutex_;
 	std::condition_variable ended_;
-	std::set<std::string> running_workers_;
+	Attempt attempt_;
+	std::vector<SessionOutput> session_outputs_;
+	//! Attempt and worker of which something may be left.
+	std::set<std::pair<uint32_t, std::string>> running_;
+	std::set<std::string> lost_workers_;
+	//! The latest loss.
+	duckdb::ErrorData loss_;
+	//! A thread is in Lose(), and looks again when it is done.
+	bool restarting_ = false;
+	bool lost_again_ = false;
 	uint32_t tasks_left_;
 	bool failed_ = false;
 	bool finished_ = false;

@@ -9,8 +9,8 @@ using namespace duckdb;
 
 namespace {
 
-//! A blocked task that is never woken. The client's thread, out of work, asks the blocked tasks of a stream whether they
-//! wait for it, and gets the error as the answer.
+//! A blocked task that is never woken. The client's thread, out of work, asks the blocked tasks of a stream whether
+//! they wait for it, and gets the error as the answer.
 class ErrorForClient final : public Task {
 public:
 	explicit ErrorForClient(ErrorData error) : error_(std::move(error)) {

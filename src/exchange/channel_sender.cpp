@@ -82,12 +82,10 @@ bool ChannelSender::Step() {
 	if (!read.page) {
 		return false;
 	}
-	{
-		std::lock_guard<std::mutex> guard(mutex_);
-		credit_ -= static_cast<int64_t>(read.page->Bytes());
-	}
 	try {
-		target_.on_page(read.page->Pin());
+		auto bytes = target_.on_page(read.page->Pin());
+		std::lock_guard<std::mutex> guard(mutex_);
+		credit_ -= static_cast<int64_t>(bytes);
 	} catch (std::exception &ex) {
 		// The page could not be brought back into memory; the reader must not take what it has for the whole.
 		Stop();

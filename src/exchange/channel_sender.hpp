@@ -11,7 +11,8 @@ namespace skein {
 
 //! Where the pages of one partition go: a link, or an input on the same node. Called by one thread at a time.
 struct ChannelTarget {
-	std::function<void(SharedBytes page)> on_page;
+	//! Returns the bytes that count against the credit: those that the reader will hold.
+	std::function<size_t(SharedBytes page)> on_page;
 	std::function<void()> on_end;
 	//! `consequence`: the task that wrote the output reports the error itself.
 	std::function<void(const duckdb::ErrorData &, bool consequence)> on_error;

@@ -40,18 +40,32 @@ enum class InputState {
 	END
 };
 
-//! What an input does when a producer fails because of another task, which reports its own error.
+//! What an input does when a producer fails because of another task, which reports its own error, or because its worker
+//! is lost.
 enum class OnConsequence {
-	//! Its reader fails, as a consequence too.
+	//! Its reader fails, in the first case as a consequence too.
 	FAIL,
-	//! Nothing: its owner will hear of the cause, and fail the input with that.
+	//! Nothing: its owner will hear of the cause, and fail the input with that or restart it.
 	LEAVE_TO_OWNER
+};
+
+//! When an input that can be restarted hands out its first page; the later, the longer it can be restarted.
+enum class FirstPage {
+	//! As soon as there is one.
+	AT_ONCE,
+	//! When the first producer that has any rows has sent one: for a reader that goes through them in turn.
+	IN_ORDER,
+	//! When there is one of every producer that has any: for a reader that merges.
+	OF_EVERY_PRODUCER,
+	//! When everything has arrived, or as much of one producer as its credit allows.
+	WITH_ALL_OTHERS
 };
 
 //! What one consumer task reads of one exchange: its partition of every producer task's output.
 //!
 //! Shared by the task and the node's ExchangeService; thread-safe. Each producer may be ahead by `credit_bytes` of
 //! pages that the consumer has not taken yet.
+//! An input of the head can be read anew from other producers, as long as its reader has seen nothing of the old ones.
 //! Errors: Next() and NextFrom() throw the first error of any producer or link; a partial result is never an END.
 class ExchangeInput : public std::enable_shared_from_this<ExchangeInput> {
 public:
@@ -59,10 +73,19 @@ public:
 				  OnConsequence on_consequence = OnConsequence::FAIL);
 
 	size_t ProducerCount() const {
-		return producers_.size();
+		return channels_.size();
 	}
+	//! Makes the input one that can be restarted. `on_first_read` is called once, when that ends because the reader has
+	//! taken a page or has been told of an end. Before Open().
+	void AllowRestart(std::function<void()> on_first_read);
+	//! Only for inputs that can be restarted; without effect once the first page was handed out.
+	void SetFirstPage(FirstPage first_page);
 	//! Starts to read from all producers. Idempotent.
 	void Open();
+	//! Drops what has arrived and waits for Restart(); false if the reader has seen something, or the input has failed.
+	bool Rewind();
+	//! After Rewind(): reads from these producers, as many as there were. Throws like Transport::Connect().
+	void Restart(std::vector<Producer> producers);
 	//! Takes the next page of any producer.
 	InputState Next(SharedBytes &page);
 	//! Takes the next page of one producer; END when that one has ended.
@@ -81,32 +104,51 @@ public:
 	//! Whether the error, if there is one, follows from another task's.
 	bool FailedAsConsequence();
 
-	// Called by ExchangeService.
-	void OnPage(size_t producer, SharedBytes page);
-	void OnEnd(size_t producer);
+	// Called by ExchangeService. What comes through a channel of before a Rewind() is ignored.
+	void OnPage(size_t producer, uint64_t channel, SharedBytes page);
+	void OnEnd(size_t producer, uint64_t channel);
+	void OnError(size_t producer, uint64_t channel, const duckdb::ErrorData &error, bool consequence);
 
 private:
 	struct Channel {
 		uint64_t id = 0;
 		std::deque<SharedBytes> pages;
 		bool ended = false;
+		size_t arrived_bytes = 0;
 		size_t taken_bytes = 0;
+	};
+	//! A producer, and the channel on which it is read now.
+	struct Reading {
+		Producer producer;
+		uint64_t channel;
 	};
 
 	//! Takes the front page of a channel; returns the credit to give back, 0 if none is due.
 	size_t TakeLocked(Channel &channel, SharedBytes &page);
 	void ThrowIfFailedLocked();
+	//! Whether the reader may see pages and ends.
+	bool HasBegunLocked();
+	bool MayBeginLocked() const;
+	//! The reader sees something: returns what is to be called without the lock.
+	std::function<void()> SeenLocked();
+	void Subscribe(const std::vector<Reading> &readings);
 	void Wake();
 
 	ExchangeService &service_;
-	const std::vector<Producer> producers_;
 	const size_t credit_bytes_;
 	const OnConsequence on_consequence_;
 
 	std::mutex mutex_;
+	std::vector<Producer> producers_;
 	std::vector<Channel> channels_;
 	size_t next_ = 0;
 	size_t ended_ = 0;
+	bool restartable_ = false;
+	FirstPage first_page_ = FirstPage::AT_ONCE;
+	std::function<void()> on_first_read_;
+	bool begun_ = false;
+	//! Between Rewind() and Restart().
+	bool rewound_ = false;
 	bool opened_ = false;
 	bool closed_ = false;
 	bool failed_ = false;

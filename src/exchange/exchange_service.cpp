@@ -9,14 +9,8 @@ using namespace duckdb;
 
 namespace {
 
-//! Messages of a query overtake its end by less than the queries that end meanwhile.
+//! Messages of an attempt overtake its end by less than the attempts that end meanwhile.
 constexpr size_t REMEMBERED_DROPS = 1024;
-
-ErrorData LostWorker(const std::string &address, const std::string &reason, bool had_answered) {
-	auto why = reason.empty() ? string("it closed the connection") : reason;
-	return ErrorData(ExceptionType::IO,
-					 (had_answered ? "lost worker " : "cannot reach worker ") + address + ": " + why);
-}
 
 } // namespace
 
@@ -24,17 +18,24 @@ ExchangeService::ExchangeService(std::string own_address, LinkTo link_to, IsOpen
 	: own_address_(std::move(own_address)), link_to_(std::move(link_to)), is_open_(std::move(is_open)) {
 }
 
-bool ExchangeService::WasDroppedLocked(const std::string &query) const {
-	return dropped_.find(query) != dropped_.end();
+bool ExchangeService::WasDroppedLocked(const AttemptKey &attempt) const {
+	return dropped_.find(attempt) != dropped_.end();
 }
 
-void ExchangeService::AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer) {
+bool ExchangeService::WasDropped(const AttemptKey &attempt) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	return WasDroppedLocked(attempt);
+}
+
+void ExchangeService::AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer,
+								LinkCompression compression) {
+	Output added{buffer, compression};
 	std::vector<Request> requests;
 	std::vector<idx_t> discarded;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		OutputName name{task, output};
-		outputs_[name] = buffer;
+		outputs_[name] = added;
 		auto waiting = waiting_.find(name);
 		if (waiting != waiting_.end()) {
 			requests.swap(waiting->second);
@@ -50,31 +51,31 @@ void ExchangeService::AddOutput(const TaskKey &task, uint32_t output, std::share
 		buffer->ClosePartition(partition);
 	}
 	for (auto &request : requests) {
-		Serve(buffer, request);
+		Serve(added, request);
 	}
 }
 
-void ExchangeService::DropQuery(const std::string &query) {
+void ExchangeService::DropAttempt(const AttemptKey &attempt) {
 	std::vector<std::shared_ptr<OutputBuffer>> dropped;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		for (auto it = outputs_.begin(); it != outputs_.end();) {
-			if (it->first.task.query == query) {
-				dropped.push_back(std::move(it->second));
+			if (it->first.task.Attempt() == attempt) {
+				dropped.push_back(std::move(it->second.buffer));
 				it = outputs_.erase(it);
 			} else {
 				++it;
 			}
 		}
-		if (dropped_.insert(query).second) {
-			dropped_order_.push_back(query);
+		if (dropped_.insert(attempt).second) {
+			dropped_order_.push_back(attempt);
 		}
 		if (dropped_order_.size() > REMEMBERED_DROPS) {
 			dropped_.erase(dropped_order_.front());
 			dropped_order_.pop_front();
 		}
-		std::erase_if(waiting_, [&](auto &entry) { return entry.first.task.query == query; });
-		std::erase_if(discarded_early_, [&](auto &entry) { return entry.first.task.query == query; });
+		std::erase_if(waiting_, [&](auto &entry) { return entry.first.task.Attempt() == attempt; });
+		std::erase_if(discarded_early_, [&](auto &entry) { return entry.first.task.Attempt() == attempt; });
 	}
 	for (auto &buffer : dropped) {
 		// Ends the senders that still read; a buffer that is finished and being read ends by itself.
@@ -85,16 +86,27 @@ void ExchangeService::DropQuery(const std::string &query) {
 	}
 }
 
-ChannelTarget ExchangeService::LinkTarget(const Request &request) {
+ChannelTarget ExchangeService::LinkTarget(const Output &output, const Request &request) {
 	auto link = request.link;
+	auto place = link->Place();
+	auto compression = CompressionFor(output.compression, place);
+	auto buffer = output.buffer;
 	auto key = request.key;
 	auto sequence = std::make_shared<uint64_t>(0);
 	ChannelTarget target;
-	target.on_page = [link, key, sequence](SharedBytes page) {
+	target.on_page = [link, key, sequence, place, compression, buffer](SharedBytes page) {
+		auto body = CompressPage(std::move(page), compression);
+		auto bytes = body.size;
 		wire::Message message;
 		message.mutable_page()->set_channel(key.second);
 		message.mutable_page()->set_sequence((*sequence)++);
-		SendMessage(*link, message, std::move(page));
+		if (place != PeerPlace::SAME_PROCESS) {
+			message.mutable_page()->set_has_checksum(true);
+			message.mutable_page()->set_checksum(ChecksumOf(body));
+			buffer->AddLinkBytes(bytes);
+		}
+		SendMessage(*link, message, std::move(body));
+		return bytes;
 	};
 	target.on_end = [this, link, key, sequence]() {
 		wire::Message message;
@@ -117,17 +129,19 @@ ChannelTarget ExchangeService::LinkTarget(const Request &request) {
 ChannelTarget ExchangeService::LocalTarget(uint64_t channel) {
 	ChannelTarget target;
 	target.on_page = [this, channel](SharedBytes page) {
+		auto bytes = page.size;
 		size_t index;
 		if (auto input = FindInput(channel, index, false)) {
-			input->OnPage(index, std::move(page));
+			input->OnPage(index, channel, std::move(page));
 		}
+		return bytes;
 	};
 	target.on_end = [this, channel]() {
 		size_t index;
 		auto input = FindInput(channel, index, true);
 		RemoveSender({nullptr, channel});
 		if (input) {
-			input->OnEnd(index);
+			input->OnEnd(index, channel);
 		}
 	};
 	target.on_error = [this, channel](const ErrorData &error, bool consequence) {
@@ -135,16 +149,17 @@ ChannelTarget ExchangeService::LocalTarget(uint64_t channel) {
 		auto input = FindInput(channel, index, true);
 		RemoveSender({nullptr, channel});
 		if (input) {
-			input->Fail(error, consequence);
+			input->OnError(index, channel, error, consequence);
 		}
 	};
 	target.on_closed = [this, channel]() { RemoveSender({nullptr, channel}); };
 	return target;
 }
 
-void ExchangeService::Serve(const std::shared_ptr<OutputBuffer> &buffer, const Request &request) {
-	auto target = request.link ? LinkTarget(request) : LocalTarget(request.key.second);
-	auto sender = std::make_shared<ChannelSender>(buffer, request.partition, request.credit_bytes, std::move(target));
+void ExchangeService::Serve(const Output &output, const Request &request) {
+	auto target = request.link ? LinkTarget(output, request) : LocalTarget(request.key.second);
+	auto sender =
+		std::make_shared<ChannelSender>(output.buffer, request.partition, request.credit_bytes, std::move(target));
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		senders_[request.key] = sender;
@@ -172,20 +187,20 @@ std::shared_ptr<ExchangeInput> ExchangeService::FindInput(uint64_t channel, size
 }
 
 void ExchangeService::HandleSubscribe(const PartitionKey &partition, Request request) {
-	std::shared_ptr<OutputBuffer> buffer;
+	Output output;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		OutputName name{partition.task, partition.output};
 		auto entry = outputs_.find(name);
 		if (entry == outputs_.end()) {
-			if (!WasDroppedLocked(name.task.query)) {
+			if (!WasDroppedLocked(name.task.Attempt())) {
 				waiting_[name].push_back(std::move(request));
 			}
 			return;
 		}
-		buffer = entry->second;
+		output = entry->second;
 	}
-	Serve(buffer, request);
+	Serve(output, request);
 }
 
 void ExchangeService::HandleDiscard(const PartitionKey &partition) {
@@ -195,12 +210,12 @@ void ExchangeService::HandleDiscard(const PartitionKey &partition) {
 		OutputName name{partition.task, partition.output};
 		auto entry = outputs_.find(name);
 		if (entry == outputs_.end()) {
-			if (!WasDroppedLocked(name.task.query)) {
+			if (!WasDroppedLocked(name.task.Attempt())) {
 				discarded_early_[name].push_back(partition.partition);
 			}
 			return;
 		}
-		buffer = entry->second;
+		buffer = entry->second.buffer;
 	}
 	buffer->ClosePartition(partition.partition);
 }
@@ -229,7 +244,7 @@ void ExchangeService::Subscribe(const Producer &producer, uint64_t channel, std:
 	if (!is_open_(producer.address, *link)) {
 		// It closed before the subscription was there to be failed.
 		if (auto reader = FindInput(channel, index, true)) {
-			reader->Fail(LostWorker(producer.address, "", false), false);
+			reader->OnError(index, channel, LostWorkerError(producer.address, "", false), false);
 		}
 	}
 }
@@ -289,22 +304,29 @@ bool ExchangeService::OnMessage(Link &link, const wire::Message &message, Shared
 			index = entry->second.index;
 			input = entry->second.input.lock();
 		}
-		if (input && gap) {
-			input->Fail(ErrorData(ExceptionType::IO, "a page from " + link.PeerAddress() + " was lost on the way"),
-						false);
+		string fault;
+		if (gap) {
+			fault = "was lost on the way";
+		} else if (message.page().has_checksum() && message.page().checksum() != ChecksumOf(body)) {
+			fault = "was damaged on the way";
+		}
+		if (input && !fault.empty()) {
+			input->OnError(index, message.page().channel(),
+						   ErrorData(ExceptionType::IO, "a page from " + link.PeerAddress() + " " + fault), false);
 		} else if (input) {
-			input->OnPage(index, std::move(body));
+			input->OnPage(index, message.page().channel(), std::move(body));
 		}
 		return true;
 	}
 	case wire::Message::kEnd:
 		if (auto input = FindInput(message.end().channel(), index, true)) {
-			input->OnEnd(index);
+			input->OnEnd(index, message.end().channel());
 		}
 		return true;
 	case wire::Message::kChannelError:
 		if (auto input = FindInput(message.channel_error().channel(), index, true)) {
-			input->Fail(DecodeError(message.channel_error().error()), message.channel_error().error().consequence());
+			auto &error = message.channel_error().error();
+			input->OnError(index, message.channel_error().channel(), DecodeError(error), error.consequence());
 		}
 		return true;
 	case wire::Message::kSubscribe: {
@@ -339,7 +361,13 @@ bool ExchangeService::OnMessage(Link &link, const wire::Message &message, Shared
 
 void ExchangeService::OnLinkClosed(Link &link, const std::string &reason, bool had_answered) {
 	std::vector<std::shared_ptr<ChannelSender>> stopped;
-	std::vector<std::pair<std::shared_ptr<ExchangeInput>, std::string>> failed;
+	struct Failed {
+		std::shared_ptr<ExchangeInput> input;
+		size_t index;
+		uint64_t channel;
+		string address;
+	};
+	std::vector<Failed> failed;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		for (auto it = senders_.begin(); it != senders_.end();) {
@@ -357,7 +385,7 @@ void ExchangeService::OnLinkClosed(Link &link, const std::string &reason, bool h
 		for (auto it = subscriptions_.begin(); it != subscriptions_.end();) {
 			if (it->second.link == &link) {
 				if (auto input = it->second.input.lock()) {
-					failed.emplace_back(std::move(input), it->second.address);
+					failed.push_back({std::move(input), it->second.index, it->first, it->second.address});
 				}
 				it = subscriptions_.erase(it);
 			} else {
@@ -369,7 +397,7 @@ void ExchangeService::OnLinkClosed(Link &link, const std::string &reason, bool h
 		sender->Stop();
 	}
 	for (auto &entry : failed) {
-		entry.first->Fail(LostWorker(entry.second, reason, had_answered), false);
+		entry.input->OnError(entry.index, entry.channel, LostWorkerError(entry.address, reason, had_answered), false);
 	}
 }
 

@@ -2,6 +2,7 @@
 
 #include "exchange/channel_sender.hpp"
 #include "exchange/exchange_input.hpp"
+#include "exchange/link_compression.hpp"
 
 #include <atomic>
 #include <functional>
@@ -32,10 +33,13 @@ public:
 	ExchangeService(std::string own_address, LinkTo link_to, IsOpen is_open);
 
 	//! Makes an output readable, all its partitions. `task` is of this node.
-	void AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer);
-	//! Forgets all outputs of a query and aborts what is still read of them. What is asked of the query later is
+	void AddOutput(const TaskKey &task, uint32_t output, std::shared_ptr<OutputBuffer> buffer,
+				   LinkCompression compression = LinkCompression::AUTO);
+	//! Forgets all outputs of an attempt and aborts what is still read of them. What is asked of the attempt later is
 	//! ignored.
-	void DropQuery(const std::string &query);
+	void DropAttempt(const AttemptKey &attempt);
+	//! Whether it was dropped lately.
+	bool WasDropped(const AttemptKey &attempt);
 
 	// Called by ExchangeInput.
 	uint64_t NewChannelId() {
@@ -63,6 +67,10 @@ public:
 	Census Count();
 
 private:
+	struct Output {
+		std::shared_ptr<OutputBuffer> buffer;
+		LinkCompression compression;
+	};
 	struct OutputName {
 		TaskKey task;
 		uint32_t output;
@@ -84,10 +92,10 @@ private:
 		uint64_t next_sequence = 0;
 	};
 
-	//! Whether messages of the query may still be on their way although it was dropped.
-	bool WasDroppedLocked(const std::string &query) const;
-	void Serve(const std::shared_ptr<OutputBuffer> &buffer, const Request &request);
-	ChannelTarget LinkTarget(const Request &request);
+	//! Whether messages of the attempt may still be on their way although it was dropped.
+	bool WasDroppedLocked(const AttemptKey &attempt) const;
+	void Serve(const Output &output, const Request &request);
+	ChannelTarget LinkTarget(const Output &output, const Request &request);
 	ChannelTarget LocalTarget(uint64_t channel);
 	void HandleSubscribe(const PartitionKey &partition, Request request);
 	void HandleDiscard(const PartitionKey &partition);
@@ -101,14 +109,14 @@ private:
 	std::atomic<uint64_t> last_channel_{0};
 
 	std::mutex mutex_;
-	std::map<OutputName, std::shared_ptr<OutputBuffer>> outputs_;
+	std::map<OutputName, Output> outputs_;
 	std::map<OutputName, std::vector<Request>> waiting_;
 	std::map<OutputName, std::vector<duckdb::idx_t>> discarded_early_;
 	std::map<SenderKey, std::shared_ptr<ChannelSender>> senders_;
 	std::map<uint64_t, Subscription> subscriptions_;
-	//! The last queries that were dropped, oldest first in `dropped_order_`.
-	std::set<std::string> dropped_;
-	std::deque<std::string> dropped_order_;
+	//! The last attempts that were dropped, oldest first in `dropped_order_`.
+	std::set<AttemptKey> dropped_;
+	std::deque<AttemptKey> dropped_order_;
 };
 
 } // namespace skein

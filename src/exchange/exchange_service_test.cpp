@@ -47,8 +47,8 @@ protected:
 		return result;
 	}
 	void DropAndExpectNothingLeft() {
-		reader.node.Exchange().DropQuery("q");
-		writer.node.Exchange().DropQuery("q");
+		reader.node.Exchange().DropAttempt({"q", 0});
+		writer.node.Exchange().DropAttempt({"q", 0});
 		EXPECT_EQ(CensusTotal(reader.node), 0U);
 		EXPECT_EQ(CensusTotal(writer.node), 0U);
 	}
@@ -199,7 +199,7 @@ TEST_P(ExchangeServiceTest, DroppingAQueryEndsItsReaders) {
 	auto output = AddOutput(0);
 	auto input = Input(1);
 	input->Open();
-	writer.node.Exchange().DropQuery("q");
+	writer.node.Exchange().DropAttempt({"q", 0});
 	SharedBytes page;
 	EXPECT_EQ(ErrorOf([&]() { input->Next(page); }), ExceptionType::INTERRUPT);
 	EXPECT_TRUE(output->IsAbandoned());
@@ -209,7 +209,7 @@ TEST_P(ExchangeServiceTest, DroppingAQueryEndsItsReaders) {
 
 TEST_P(ExchangeServiceTest, WhatComesAfterTheEndOfItsQueryLeavesNothing) {
 	AddOutput(0);
-	writer.node.Exchange().DropQuery("q");
+	writer.node.Exchange().DropAttempt({"q", 0});
 	auto late = Input(3);
 	late->Open();
 	late->Close();

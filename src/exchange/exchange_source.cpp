@@ -4,6 +4,7 @@
 #include "duckdb/parallel/pipeline.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
 #include "engine/client_error.hpp"
+#include "engine/pipeline_shape.hpp"
 #include "wire/page_codec.hpp"
 
 namespace skein {
@@ -12,10 +13,23 @@ using namespace duckdb;
 
 namespace {
 
+FirstPage FirstPageFor(ReadOrder order) {
+	switch (order) {
+	case ReadOrder::MERGE:
+		return FirstPage::OF_EVERY_PRODUCER;
+	case ReadOrder::BY_TASK:
+		return FirstPage::IN_ORDER;
+	default:
+		return FirstPage::AT_ONCE;
+	}
+}
+
 class SourceGlobalState final : public GlobalSourceState {
 public:
-	SourceGlobalState(ClientContext &context, std::shared_ptr<ExchangeInput> input_p, bool parallel)
+	SourceGlobalState(ClientContext &context, std::shared_ptr<ExchangeInput> input_p, ReadOrder order)
 		: input(std::move(input_p)) {
+		auto parallel = order == ReadOrder::ANY;
+		input->SetFirstPage(FirstPageFor(order));
 		auto threads = static_cast<idx_t>(TaskScheduler::GetScheduler(context).NumberOfThreads());
 		max_threads = parallel ? std::max<idx_t>(1, std::min<idx_t>(threads, input->ProducerCount())) : 1;
 		input->SetWaker([this]() {
@@ -38,6 +52,7 @@ public:
 
 class SourceLocalState final : public LocalSourceState {
 public:
+	bool has_begun = false;
 	std::optional<PageReader> reader;
 	//! Only for ReadOrder::BY_TASK.
 	size_t producer = 0;
@@ -64,7 +79,7 @@ PhysicalExchangeSource::PhysicalExchangeSource(PhysicalPlan &plan, vector<Logica
 }
 
 unique_ptr<GlobalSourceState> PhysicalExchangeSource::GetGlobalSourceState(ClientContext &context) const {
-	return make_uniq<SourceGlobalState>(context, get_input_(context), ParallelSource());
+	return make_uniq<SourceGlobalState>(context, get_input_(context), order_);
 }
 
 unique_ptr<LocalSourceState> PhysicalExchangeSource::GetLocalSourceState(ExecutionContext &context,
@@ -94,6 +109,12 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 	auto &global = input.global_state.Cast<SourceGlobalState>();
 	auto &local = input.local_state.Cast<SourceLocalState>();
 	auto &source = *global.input;
+	if (!local.has_begun) {
+		local.has_begun = true;
+		if (context.pipeline && TakesAllRowsFirst(*context.pipeline)) {
+			source.SetFirstPage(FirstPage::WITH_ALL_OTHERS);
+		}
+	}
 	while (true) {
 		bool retry;
 		if (order_ == ReadOrder::MERGE) {

@@ -26,8 +26,68 @@ bool OutputBuffer::IsFull() const {
 }
 
 bool OutputBuffer::IsAbandoned() const {
+	std::unique_lock<std::mutex> guard(mutex_);
+	if (successor_) {
+		auto successor = successor_;
+		guard.unlock();
+		return successor->IsAbandoned();
+	}
+	return open_partitions_ == 0 && !keeping_;
+}
+
+void OutputBuffer::KeepForReplay(idx_t max_bytes) {
+	D_ASSERT(capacity_bytes_ == UNBOUNDED);
 	std::lock_guard<std::mutex> guard(mutex_);
-	return open_partitions_ == 0;
+	keeping_ = true;
+	max_kept_bytes_ = max_bytes;
+}
+
+void OutputBuffer::StopKeeping() {
+	std::vector<KeptPage> dropped;
+	std::unique_lock<std::mutex> guard(mutex_);
+	if (successor_) {
+		auto successor = successor_;
+		guard.unlock();
+		successor->StopKeeping();
+		return;
+	}
+	keeping_ = false;
+	dropped.swap(kept_);
+}
+
+void OutputBuffer::KeepLocked(std::shared_ptr<Page> page, std::optional<idx_t> partition) {
+	if (!keeping_) {
+		return;
+	}
+	kept_bytes_ += page->Bytes();
+	if (kept_bytes_ > max_kept_bytes_) {
+		keeping_ = false;
+		kept_.clear();
+		return;
+	}
+	kept_.push_back({std::move(page), partition});
+}
+
+std::shared_ptr<OutputBuffer> OutputBuffer::Replay() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	if (!keeping_ || aborted_ || successor_) {
+		return nullptr;
+	}
+	auto result = std::make_shared<OutputBuffer>(partitions_.size(), capacity_bytes_);
+	result->KeepForReplay(max_kept_bytes_);
+	for (auto &kept : kept_) {
+		if (kept.partition) {
+			result->Append(*kept.partition, kept.page);
+		} else {
+			result->AppendToAll(kept.page);
+		}
+	}
+	if (finished_) {
+		result->Finish();
+	}
+	kept_.clear();
+	successor_ = result;
+	return result;
 }
 
 void OutputBuffer::AppendLocked(Partition &partition, const std::shared_ptr<HeldPage> &held) {
@@ -46,10 +106,17 @@ void OutputBuffer::AppendLocked(Partition &partition, const std::shared_ptr<Held
 void OutputBuffer::Append(idx_t index, std::shared_ptr<Page> page) {
 	std::function<void()> notify;
 	{
-		std::lock_guard<std::mutex> guard(mutex_);
+		std::unique_lock<std::mutex> guard(mutex_);
+		if (successor_) {
+			auto successor = successor_;
+			guard.unlock();
+			successor->Append(index, std::move(page));
+			return;
+		}
 		if (aborted_) {
 			return;
 		}
+		KeepLocked(page, index);
 		auto &partition = partitions_[index];
 		AppendLocked(partition, std::make_shared<HeldPage>(HeldPage{std::move(page), 0}));
 		notify = partition.on_change;
@@ -61,10 +128,17 @@ void OutputBuffer::Append(idx_t index, std::shared_ptr<Page> page) {
 
 void OutputBuffer::AppendToAll(const std::shared_ptr<Page> &page) {
 	{
-		std::lock_guard<std::mutex> guard(mutex_);
+		std::unique_lock<std::mutex> guard(mutex_);
+		if (successor_) {
+			auto successor = successor_;
+			guard.unlock();
+			successor->AppendToAll(page);
+			return;
+		}
 		if (aborted_) {
 			return;
 		}
+		KeepLocked(page, std::nullopt);
 		auto held = std::make_shared<HeldPage>(HeldPage{page, 0});
 		for (auto &partition : partitions_) {
 			AppendLocked(partition, held);
@@ -90,7 +164,13 @@ void OutputBuffer::NotifyReaders() {
 
 void OutputBuffer::Finish() {
 	{
-		std::lock_guard<std::mutex> guard(mutex_);
+		std::unique_lock<std::mutex> guard(mutex_);
+		if (successor_) {
+			auto successor = successor_;
+			guard.unlock();
+			successor->Finish();
+			return;
+		}
 		if (finished_ || aborted_) {
 			return;
 		}

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace skein {
@@ -53,8 +54,18 @@ public:
 	void AppendToAll(const std::shared_ptr<Page> &page);
 	//! Everything has been appended.
 	void Finish();
-	//! The writer failed: readers get `error` instead of what is left. Does nothing after Finish() was called.
+	//! The writer failed, or the buffer has a successor: readers get `error` instead of what is left. Does nothing
+	//! after Finish() was called.
 	void Abort(const duckdb::ErrorData &error);
+
+	//! Keeps what is appended, up to so many bytes, so that Replay() can begin again. Only for an unbounded buffer,
+	//! before the first page. Until StopKeeping() the buffer is never abandoned.
+	void KeepForReplay(duckdb::idx_t max_bytes);
+	void StopKeeping();
+	//! A buffer that begins with everything that was appended here, and gets all that its writer appends here from now
+	//! on; this one gets nothing more and is to be aborted. nullptr if not everything was kept, or
+	//! it was called before.
+	std::shared_ptr<OutputBuffer> Replay();
 
 	//! Registers the reader of a partition: `on_change` is called when Read() may have something new.
 	void SetReader(duckdb::idx_t partition, std::function<void()> on_change);
@@ -70,6 +81,13 @@ public:
 	duckdb::idx_t AppendedRows() const {
 		return appended_rows_;
 	}
+	//! What has been sent over links to other processes, as it was sent.
+	void AddLinkBytes(duckdb::idx_t bytes) {
+		link_bytes_ += bytes;
+	}
+	duckdb::idx_t LinkBytes() const {
+		return link_bytes_;
+	}
 
 private:
 	//! A page and the number of partitions that still hold it; the count is guarded by mutex_.
@@ -83,6 +101,13 @@ private:
 		bool closed = false;
 	};
 
+	//! A page as it was appended; without a partition: for all.
+	struct KeptPage {
+		std::shared_ptr<Page> page;
+		std::optional<duckdb::idx_t> partition;
+	};
+
+	void KeepLocked(std::shared_ptr<Page> page, std::optional<duckdb::idx_t> partition);
 	void AppendLocked(Partition &partition, const std::shared_ptr<HeldPage> &held);
 	void ReleaseLocked(HeldPage &held);
 	//! Whether a writer that waits for room may go on now.
@@ -99,8 +124,15 @@ private:
 	bool finished_ = false;
 	bool aborted_ = false;
 	duckdb::ErrorData error_;
+	bool keeping_ = false;
+	duckdb::idx_t max_kept_bytes_ = 0;
+	duckdb::idx_t kept_bytes_ = 0;
+	std::vector<KeptPage> kept_;
+	//! Has taken this one's place.
+	std::shared_ptr<OutputBuffer> successor_;
 	std::atomic<duckdb::idx_t> appended_bytes_{0};
 	std::atomic<duckdb::idx_t> appended_rows_{0};
+	std::atomic<duckdb::idx_t> link_bytes_{0};
 
 	std::mutex waker_mutex_;
 	std::function<void()> writer_waker_;

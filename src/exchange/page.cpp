@@ -34,7 +34,7 @@ std::shared_ptr<Page> Page::Seal(BufferManager &buffers, PageBuilder &builder) {
 	auto rows = builder.RowCount();
 	auto bytes = builder.SealedSize();
 	auto handle = buffers.Allocate(MemoryTag::EXTENSION, bytes + PAGE_ALIGNMENT, false);
-	builder.Seal(AlignedStart(handle.Ptr()));
+	builder.Seal(AlignedStart(handle.Ptr()), PageChecksum::NONE);
 	return std::shared_ptr<Page>(new Page(buffers, handle.GetBlockHandle(), rows, bytes));
 }
 

@@ -15,7 +15,7 @@ class PageBuilder;
 //! Shared by the partitions that hold it. Thread-safe.
 class Page {
 public:
-	//! Seals what `builder` has collected.
+	//! Seals what `builder` has collected; without a checksum, which links add.
 	static std::shared_ptr<Page> Seal(duckdb::BufferManager &buffers, PageBuilder &builder);
 
 	duckdb::idx_t Rows() const {

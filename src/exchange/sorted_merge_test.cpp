@@ -66,7 +66,7 @@ protected:
 	void TearDown() override {
 		merge.reset();
 		input->Close();
-		self.node.Exchange().DropQuery("q");
+		self.node.Exchange().DropAttempt({"q", 0});
 		EXPECT_EQ(CensusTotal(self.node), 0U);
 	}
 
@@ -90,7 +90,7 @@ TEST_P(SortedMergeTest, IsTheSortOfAllRuns) {
 		if (input) {
 			TearDown();
 		}
-		self.node.Exchange().DropQuery("q");
+		self.node.Exchange().DropAttempt({"q", 0});
 		Start(1 + random() % 7);
 		std::vector<int64_t> expected;
 		for (auto &output : outputs) {

@@ -117,6 +117,8 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	RunOptions run_options;
 	run_options.page_bytes = settings.page_bytes;
 	run_options.buffer_bytes = settings.buffer_bytes;
+	run_options.retry = settings.retry;
+	run_options.compression = settings.compression;
 	PlannerCallbacks callbacks;
 	callbacks.bind = [&](std::shared_ptr<const DistributedPlan> plan) {
 		return std::make_shared<SessionBinding>(*cluster.coordinator, std::move(plan), cluster.workers, run_options,

@@ -49,6 +49,37 @@ JoinStrategy ParseJoin(const string &text) {
 	throw InvalidInputException("skein_join is 'auto', 'broadcast' or 'shuffle', not '%s'", text);
 }
 
+Retry ParseRetry(const string &text) {
+	auto lower = StringUtil::Lower(text);
+	if (lower == "none") {
+		return Retry::NONE;
+	}
+	if (lower == "query") {
+		return Retry::QUERY;
+	}
+	if (lower == "task") {
+		throw NotImplementedException("skein_retry = 'task' is not there yet; 'query' runs all tasks again");
+	}
+	throw InvalidInputException("skein_retry is 'none' or 'query', not '%s'", text);
+}
+
+LinkCompression ParseCompression(const string &text) {
+	auto lower = StringUtil::Lower(text);
+	if (lower == "auto") {
+		return LinkCompression::AUTO;
+	}
+	if (lower == "none") {
+		return LinkCompression::NONE;
+	}
+	if (lower == "lz4") {
+		return LinkCompression::LZ4;
+	}
+	if (lower == "zstd") {
+		return LinkCompression::ZSTD;
+	}
+	throw InvalidInputException("skein_compression is 'none', 'lz4', 'zstd' or 'auto', not '%s'", text);
+}
+
 uint64_t ParseBytes(const string &text) {
 	if (!text.empty() && text.find_first_not_of("0123456789") == string::npos) {
 		return std::stoull(text);
@@ -74,6 +105,12 @@ void CheckMode(ClientContext &context, SetScope scope, Value &value) {
 }
 void CheckJoin(ClientContext &context, SetScope scope, Value &value) {
 	ParseJoin(value.ToString());
+}
+void CheckCompression(ClientContext &context, SetScope scope, Value &value) {
+	ParseCompression(value.ToString());
+}
+void CheckRetry(ClientContext &context, SetScope scope, Value &value) {
+	ParseRetry(value.ToString());
 }
 void CheckBytes(ClientContext &context, SetScope scope, Value &value) {
 	if (ParseBytes(value.ToString()) == 0) {
@@ -105,6 +142,12 @@ void RegisterSettings(DBConfig &config) {
 	config.AddExtensionOption("skein_page_bytes", "Size of an exchange page", text, Value("1MiB"), CheckBytes);
 	config.AddExtensionOption("skein_buffer_bytes", "What a task may hold of unread output before it waits", text,
 							  Value("256MiB"), CheckBytes);
+	config.AddExtensionOption("skein_compression",
+							  "Of pages between processes: none, lz4, zstd; auto: lz4 to other machines, else none",
+							  text, Value("auto"), CheckCompression);
+	config.AddExtensionOption(
+		"skein_retry", "When a worker is lost: none; query: all tasks run again on the others, before the first row",
+		text, Value("query"), CheckRetry);
 	config.AddExtensionOption("skein_query_timeout", "Longest time of a distributed query, in seconds; 0: no limit",
 							  text, Value("0"), CheckDuration);
 	config.AddExtensionOption("skein_connect_timeout", "Longest time to reach a worker", text, Value("5 seconds"),
@@ -124,6 +167,8 @@ Settings Settings::Read(ClientContext &context) {
 	result.broadcast_limit = ParseBytes(ReadText(context, "skein_broadcast_limit"));
 	result.page_bytes = ParseBytes(ReadText(context, "skein_page_bytes"));
 	result.buffer_bytes = ParseBytes(ReadText(context, "skein_buffer_bytes"));
+	result.compression = ParseCompression(ReadText(context, "skein_compression"));
+	result.retry = ParseRetry(ReadText(context, "skein_retry"));
 	result.query_timeout = ParseDuration(ReadText(context, "skein_query_timeout"));
 	result.link.connect_timeout = ParseDuration(ReadText(context, "skein_connect_timeout"));
 	result.link.keepalive = 2 * ParseDuration(ReadText(context, "skein_heartbeat_interval"));

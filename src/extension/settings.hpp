@@ -1,5 +1,6 @@
 #pragma once
 
+#include "coordinator/run_options.hpp"
 #include "duckdb.hpp"
 #include "planner/planner_options.hpp"
 #include "transport/transport.hpp"
@@ -20,6 +21,8 @@ struct Settings {
 	uint64_t broadcast_limit = 0;
 	uint64_t page_bytes = 0;
 	uint64_t buffer_bytes = 0;
+	Retry retry = Retry::QUERY;
+	LinkCompression compression = LinkCompression::AUTO;
 	std::chrono::milliseconds query_timeout{0};
 	LinkOptions link;
 

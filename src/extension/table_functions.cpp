@@ -58,22 +58,24 @@ unique_ptr<GlobalTableFunctionState> InitLastQuery(ClientContext &context, Table
 	auto result = make_uniq<Rows>();
 	auto last = Session::Get(context)->Last();
 	QueryStats stats;
+	uint32_t retries = 0;
 	if (last.run) {
 		last.run->WaitEnded(REPORT_TIMEOUT);
 		stats = last.run->Stats();
+		retries = last.run->Retries();
 	}
 	result->rows.push_back(
 		{Value::BOOLEAN(last.distributed), last.reason.empty() ? Value(LogicalType::VARCHAR) : Value(last.reason),
 		 Number(last.plan ? last.plan->stages.size() : 0), Number(last.plan ? last.plan->TaskCount() : 0),
 		 Number(last.workers), Number(stats.bytes_exchanged), Number(stats.rows_exchanged),
-		 Value::DOUBLE(last.planning_ms), Value::DOUBLE(last.total_ms), Number(0)});
+		 Value::DOUBLE(last.planning_ms), Value::DOUBLE(last.total_ms), Number(retries)});
 	return result;
 }
 
 unique_ptr<FunctionData> BindTasks(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
 								   vector<string> &names) {
-	names = {"stage", "task", "worker", "output_rows", "output_bytes", "wall_ms"};
-	types = {LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::VARCHAR,
+	names = {"stage", "task", "worker", "output_rows", "output_bytes", "link_bytes", "wall_ms"};
+	types = {LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::BIGINT,
 			 LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::DOUBLE};
 	return make_uniq<TableFunctionData>();
 }
@@ -85,7 +87,7 @@ unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunc
 		last.run->WaitEnded(REPORT_TIMEOUT);
 		for (auto &task : last.run->Stats().tasks) {
 			result->rows.push_back({Number(task.stage), Number(task.task), Value(task.worker), Number(task.output_rows),
-									Number(task.output_bytes),
+									Number(task.output_bytes), Number(task.link_bytes),
 									Value::DOUBLE(static_cast<double>(task.wall_micros) / 1000)});
 		}
 	}

@@ -20,6 +20,9 @@ struct Frame {
 
 class Link;
 
+//! Where the other end of a link is, as far as that decides what a byte costs.
+enum class PeerPlace { SAME_PROCESS, SAME_MACHINE, ELSEWHERE };
+
 //! Receives what arrives on a link.
 //!
 //! Calls for one link come one at a time and in order; calls for different links may run at the same time.
@@ -58,6 +61,10 @@ public:
 	virtual void Close() = 0;
 	//! The peer as a user would write it: `host:port`, or the name of an in-process node.
 	virtual const std::string &PeerAddress() const = 0;
+	//! ELSEWHERE where it is not known.
+	virtual PeerPlace Place() const {
+		return PeerPlace::ELSEWHERE;
+	}
 };
 
 struct LinkOptions {

@@ -11,14 +11,15 @@ using namespace duckdb;
 namespace {
 
 //! The name under which this node knows the link to the coordinator of a query.
-string CoordinatorName(const string &query) {
-	return string(COORDINATOR_ADDRESS) + "/" + query;
+string CoordinatorName(const AttemptKey &key) {
+	return string(COORDINATOR_ADDRESS) + "/" + key.query + "/" + std::to_string(key.attempt);
 }
 
-//! Nothing of a query is left here. Unasked: it will not be run here to its end.
-void SendQueryEnded(Link &link, const string &query) {
+//! Nothing of an attempt is left here. Unasked: it will not be run here to its end.
+void SendQueryEnded(Link &link, const AttemptKey &key) {
 	wire::Message message;
-	message.mutable_query_ended()->set_query(query);
+	message.mutable_query_ended()->set_query(key.query);
+	message.mutable_query_ended()->set_attempt(key.attempt);
 	SendMessage(link, message);
 }
 
@@ -46,7 +47,7 @@ void WorkerService::Stop(std::chrono::milliseconds grace) {
 	}
 	for (auto &query : left) {
 		// Before the errors that this will cause.
-		SendQueryEnded(*query->link, query->id);
+		SendQueryEnded(*query->link, query->key);
 		EndQuery(query);
 	}
 	{
@@ -62,10 +63,11 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 		return;
 	}
 	if (message.has_end_query()) {
+		AttemptKey key{message.end_query().query(), message.end_query().attempt()};
 		std::shared_ptr<Query> query;
 		{
 			std::lock_guard<std::mutex> guard(mutex_);
-			auto entry = queries_.find(message.end_query().query());
+			auto entry = queries_.find(key);
 			if (entry != queries_.end()) {
 				query = entry->second;
 			}
@@ -75,8 +77,8 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 			return;
 		}
 		// Of a query whose start never came here, others may still have asked for outputs.
-		node_.Exchange().DropQuery(message.end_query().query());
-		SendQueryEnded(*link, message.end_query().query());
+		node_.Exchange().DropAttempt(key);
+		SendQueryEnded(*link, key);
 	}
 }
 
@@ -97,18 +99,20 @@ void WorkerService::OnLinkLost(Link &link, const std::string &reason, bool had_a
 
 void WorkerService::StartTasks(const std::shared_ptr<Link> &link, const wire::StartTasks &start) {
 	auto query = std::make_shared<Query>();
-	query->id = start.query();
+	query->key = {start.query(), start.attempt()};
 	query->link = link;
+	// Its end may have overtaken its start.
+	auto dropped = node_.Exchange().WasDropped(query->key);
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
-		if (stopping_) {
-			SendQueryEnded(*link, start.query());
+		if (stopping_ || dropped) {
+			SendQueryEnded(*link, query->key);
 			return;
 		}
-		queries_[query->id] = query;
+		queries_[query->key] = query;
 		query->running = static_cast<size_t>(start.tasks_size());
 	}
-	node_.AddAlias(CoordinatorName(query->id), link);
+	node_.AddAlias(CoordinatorName(query->key), link);
 	std::vector<std::shared_ptr<WorkerTask>> tasks;
 	for (auto &task : start.tasks()) {
 		tasks.push_back(MakeTask(query, start, task, start.worker_name()));
@@ -130,17 +134,19 @@ void WorkerService::StartTasks(const std::shared_ptr<Link> &link, const wire::St
 std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query> &query, const wire::StartTasks &start,
 													const wire::Task &task, const std::string &own_name) {
 	TaskSpec spec;
-	spec.key = TaskKey{query->id, task.stage(), task.task(), task.attempt()};
+	spec.key = TaskKey{query->key.query, task.stage(), task.task(), query->key.attempt};
 	spec.plan = task.plan();
 	for (auto &setting : start.settings()) {
 		spec.settings.emplace_back(setting.name(), setting.value());
 	}
 	auto channels = make_shared_ptr<TaskChannels>();
 	channels->page_bytes = start.page_bytes();
+	auto compression = static_cast<LinkCompression>(start.compression());
+	query->channels[{task.stage(), task.task()}] = channels;
 	for (int i = 0; i < task.output_partitions_size(); i++) {
 		auto capacity = task.output_unbounded(i) ? OutputBuffer::UNBOUNDED : start.buffer_bytes();
 		auto buffer = std::make_shared<OutputBuffer>(task.output_partitions(i), capacity);
-		node_.Exchange().AddOutput(spec.key, static_cast<uint32_t>(i), buffer);
+		node_.Exchange().AddOutput(spec.key, static_cast<uint32_t>(i), buffer, compression);
 		channels->outputs.push_back(std::move(buffer));
 	}
 	for (auto &source : task.inputs()) {
@@ -150,9 +156,9 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 			if (address == own_name) {
 				address = own_address_;
 			} else if (address == COORDINATOR_ADDRESS) {
-				address = CoordinatorName(query->id);
+				address = CoordinatorName(query->key);
 			}
-			TaskKey producer{query->id, source.stage(), static_cast<uint32_t>(i), 0};
+			TaskKey producer{query->key.query, source.stage(), static_cast<uint32_t>(i), query->key.attempt};
 			producers.push_back({address, {producer, source.output(), task.task()}});
 		}
 		channels->inputs.push_back(
@@ -213,13 +219,25 @@ void WorkerService::EndQuery(const std::shared_ptr<Query> &query) {
 }
 
 void WorkerService::Forget(const std::shared_ptr<Query> &query) {
-	node_.Exchange().DropQuery(query->id);
-	node_.RemoveAlias(CoordinatorName(query->id));
-	SendQueryEnded(*query->link, query->id);
+	node_.Exchange().DropAttempt(query->key);
+	node_.RemoveAlias(CoordinatorName(query->key));
+	wire::Message message;
+	auto &ended = *message.mutable_query_ended();
+	ended.set_query(query->key.query);
+	ended.set_attempt(query->key.attempt);
+	for (auto &[task, channels] : query->channels) {
+		auto &sent = *ended.add_sent();
+		sent.set_stage(task.first);
+		sent.set_task(task.second);
+		for (auto &output : channels->outputs) {
+			sent.set_bytes(sent.bytes() + output->LinkBytes());
+		}
+	}
+	SendMessage(*query->link, message);
 	std::lock_guard<std::mutex> guard(mutex_);
 	// The tasks hold the query through their callbacks: this breaks the circle.
 	query->tasks.clear();
-	queries_.erase(query->id);
+	queries_.erase(query->key);
 	idle_.notify_all();
 }
 

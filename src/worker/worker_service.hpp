@@ -31,10 +31,13 @@ public:
 	void OnLinkLost(Link &link, const std::string &reason, bool had_answered) override;
 
 private:
+	//! What runs here of one attempt of a query.
 	struct Query {
-		std::string id;
+		AttemptKey key;
 		std::shared_ptr<Link> link;
 		std::vector<std::shared_ptr<WorkerTask>> tasks;
+		//! The channels of each of its tasks, by stage and task.
+		std::map<std::pair<uint32_t, uint32_t>, duckdb::shared_ptr<TaskChannels>> channels;
 		size_t running = 0;
 		bool ending = false;
 	};
@@ -55,7 +58,7 @@ private:
 	duckdb::unique_ptr<duckdb::ProducerToken> token_;
 	std::mutex mutex_;
 	std::condition_variable idle_;
-	std::map<std::string, std::shared_ptr<Query>> queries_;
+	std::map<AttemptKey, std::shared_ptr<Query>> queries_;
 	bool stopping_ = false;
 	Node node_;
 };

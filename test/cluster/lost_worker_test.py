@@ -9,10 +9,14 @@ import signal
 from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, is_idle, main, until
 
 
+#: The query fails when its worker is lost.
+NOT_AGAIN = ("--set", "skein_retry=none")
+
+
 class KilledWorkerTest(ClusterTest):
     def lose(self, sql, after):
         workers = self.workers(3)
-        query = self.begun(workers, sql, after=after)
+        query = self.begun(workers, sql, *NOT_AGAIN, after=after)
         victim = workers.pop(1)
         victim.kill()
         code, out, err = self.finish(query, FAILURE_LIMIT)
@@ -22,7 +26,7 @@ class KilledWorkerTest(ClusterTest):
 
     def test_while_it_gets_its_plan(self):
         workers = self.workers(3)
-        query = self.command(workers, self.scanning())
+        query = self.command(workers, self.scanning(), *NOT_AGAIN)
         victim = workers.pop(1)
         victim.kill()
         code, out, err = self.finish(query, FAILURE_LIMIT)
@@ -70,7 +74,7 @@ class KilledWorkerTest(ClusterTest):
 
     def lose_one_beside(self, survivors):
         (victim,) = self.workers(1)
-        query = self.begun([*survivors, victim], self.shuffling(), after=0.1)
+        query = self.begun([*survivors, victim], self.shuffling(), *NOT_AGAIN, after=0.1)
         victim.kill()
         self.assertEqual(self.finish(query, FAILURE_LIMIT)[0], 1)
 
@@ -79,7 +83,7 @@ class StalledWorkerTest(ClusterTest):
     def test_ends_the_query(self):
         for sql in (self.scanning(), self.shuffling()):
             workers = self.workers(3)
-            query = self.begun(workers, sql)
+            query = self.begun(workers, sql, *NOT_AGAIN)
             victim = workers.pop(1)
             victim.process.send_signal(signal.SIGSTOP)
             code, out, err = self.finish(query, FAILURE_LIMIT + 1)
@@ -112,7 +116,7 @@ class StoppedWorkerTest(ClusterTest):
 
     def test_ends_a_long_query_after_its_grace(self):
         workers = self.workers(2)
-        query = self.begun(workers, self.shuffling())
+        query = self.begun(workers, self.shuffling(), *NOT_AGAIN)
         workers[1].process.send_signal(signal.SIGTERM)
         code, out, err = self.finish(query, 10 + FAILURE_LIMIT)
         self.assertEqual((code, out), (1, ""), err)

@@ -17,7 +17,7 @@ class UnreachableTest(ClusterTest):
         workers = self.workers(2)
         for cluster in ([address], [workers[0], address, workers[1]]):
             for sql in (f"SELECT k, count(*) FROM '{self.keys}' GROUP BY k", self.scanning()):
-                query = self.command(cluster, sql)
+                query = self.command(cluster, sql, "--set", "skein_retry=none")
                 code, out, err = self.finish(query, limit)
                 self.assertEqual((code, out), (3, ""), err)
                 self.assert_one_line(err, "cannot reach worker " + address, *words)

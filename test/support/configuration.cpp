@@ -18,7 +18,10 @@ const std::vector<Configuration> &AllConfigurations() {
 		{"small_buffer", 0, {{"skein_workers", "3"}, {"threads", "2"}, {"skein_buffer_bytes", "1"}}},
 		{"low_memory", 0, {{"skein_workers", "2"}, {"threads", "2"}, {"memory_limit", "200MB"}}},
 		{"2_processes", 2, {{"threads", "2"}}},
-		{"2_processes_shuffle", 2, {{"threads", "2"}, {"skein_join", "shuffle"}, {"skein_page_bytes", "1000"}}},
+		{"2_processes_shuffle",
+		 2,
+		 {{"threads", "2"}, {"skein_join", "shuffle"}, {"skein_page_bytes", "1000"}, {"skein_compression", "lz4"}}},
+		{"2_processes_zstd", 2, {{"threads", "2"}, {"skein_compression", "zstd"}}},
 	};
 	return ALL;
 }

@@ -1,6 +1,7 @@
 #include "transport/grpc/grpc_link.hpp"
 
 #include "transport/grpc/grpc_link_set.hpp"
+#include "transport/grpc/host_port.hpp"
 
 #include "duckdb/common/error_data.hpp"
 #include "duckdb/common/exception.hpp"
@@ -29,6 +30,10 @@ GrpcLink::GrpcLink(std::unique_ptr<GrpcCall> call, grpc::CompletionQueue &queue,
 
 const std::string &GrpcLink::PeerAddress() const {
 	return peer_address_;
+}
+
+PeerPlace GrpcLink::Place() const {
+	return IsLoopback(peer_address_) ? PeerPlace::SAME_MACHINE : PeerPlace::ELSEWHERE;
 }
 
 void GrpcLink::Operation::Done(bool ok) {

@@ -49,6 +49,7 @@ public:
 	void Send(Frame frame) override;
 	void Close() override;
 	const std::string &PeerAddress() const override;
+	PeerPlace Place() const override;
 
 private:
 	//! An operation of the link: gRPC's tag for it, and what follows its end.

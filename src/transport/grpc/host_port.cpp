@@ -54,4 +54,9 @@ std::string HostPort::ToString() const {
 	return (ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+bool IsLoopback(const std::string &address) {
+	return address.starts_with("127.") || address.starts_with("localhost:") || address.starts_with("[::1]:") ||
+		   address.starts_with("[::ffff:127.");
+}
+
 } // namespace skein

@@ -15,4 +15,7 @@ struct HostPort {
 	std::string ToString() const;
 };
 
+//! Whether a `host:port` is of this machine by its very form: 127.x.x.x, ::1 or localhost.
+bool IsLoopback(const std::string &address);
+
 } // namespace skein

@@ -27,6 +27,9 @@ public:
 	void Send(Frame frame) override;
 	void Close() override;
 	const std::string &PeerAddress() const override;
+	PeerPlace Place() const override {
+		return PeerPlace::SAME_PROCESS;
+	}
 	//! Close(), with a reason for the handlers of both ends.
 	void CloseWith(const std::string &reason);
 

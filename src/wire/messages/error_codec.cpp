@@ -8,6 +8,8 @@ using namespace duckdb;
 
 namespace {
 
+constexpr const char *LOST_WORKER = "lost_worker";
+
 // ErrorData takes extra fields only in the form in which exceptions carry them.
 ErrorData MakeError(ExceptionType type, const string &message, const unordered_map<string, string> &extra) {
 	return ErrorData(StringUtil::ExceptionToJSONMap(type, message, extra));
@@ -34,6 +36,17 @@ ErrorData DecodeError(const wire::Error &source) {
 
 ErrorData WithPlace(const ErrorData &error, const string &where) {
 	return MakeError(error.Type(), error.RawMessage() + " (" + where + ")", error.ExtraInfo());
+}
+
+ErrorData LostWorkerError(const string &address, const string &reason, bool had_answered) {
+	auto why = reason.empty() ? string("it closed the connection") : reason;
+	return MakeError(ExceptionType::IO, (had_answered ? "lost worker " : "cannot reach worker ") + address + ": " + why,
+					 {{LOST_WORKER, address}});
+}
+
+string LostWorkerOf(const ErrorData &error) {
+	auto entry = error.ExtraInfo().find(LOST_WORKER);
+	return entry == error.ExtraInfo().end() ? string() : entry->second;
 }
 
 } // namespace skein

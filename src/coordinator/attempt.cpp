@@ -1,0 +1,78 @@
+#include "coordinator/attempt.hpp"
+
+#include "coordinator/run_options.hpp"
+#include "exchange/node.hpp"
+
+namespace skein {
+
+Attempt::Attempt(std::shared_ptr<const DistributedPlan> plan, AttemptKey key, std::vector<std::string> workers)
+	: plan_(std::move(plan)), key_(std::move(key)), workers_(std::move(workers)) {
+	for (auto &stage : plan_->stages) {
+		for (uint32_t task = 0; !stage.in_session && task < stage.tasks; task++) {
+			used_workers_.insert(WorkerOf(stage.id, task));
+			task_count_++;
+		}
+	}
+}
+
+std::string Attempt::WorkerOf(uint32_t stage, uint32_t task) const {
+	if (plan_->stages[stage - 1].in_session) {
+		return COORDINATOR_ADDRESS;
+	}
+	auto first = plan_->stages[stage - 1].tasks == 1 ? stage : 0;
+	return workers_[(first + task) % workers_.size()];
+}
+
+std::vector<Producer> Attempt::ProducersOf(const StageInput &input) const {
+	std::vector<Producer> producers;
+	for (uint32_t task = 0; task < plan_->stages[input.stage - 1].tasks; task++) {
+		TaskKey key{key_.query, input.stage, task, key_.attempt};
+		producers.push_back({WorkerOf(input.stage, task), {key, input.output, 0}});
+	}
+	return producers;
+}
+
+wire::Message Attempt::StartMessage(const std::string &worker, const RunOptions &options) const {
+	wire::Message message;
+	auto &start = *message.mutable_start_tasks();
+	start.set_query(key_.query);
+	start.set_attempt(key_.attempt);
+	start.set_page_bytes(options.page_bytes);
+	start.set_buffer_bytes(options.buffer_bytes);
+	start.set_worker_name(worker);
+	start.set_compression(static_cast<uint32_t>(options.compression));
+	for (auto &setting : plan_->settings) {
+		auto &target = *start.add_settings();
+		target.set_name(setting.first);
+		target.set_value(setting.second);
+	}
+	for (auto &stage : plan_->stages) {
+		for (uint32_t number = 0; !stage.in_session && number < stage.tasks; number++) {
+			if (WorkerOf(stage.id, number) == worker) {
+				AddTask(stage, number, start);
+			}
+		}
+	}
+	return message;
+}
+
+void Attempt::AddTask(const StagePlan &stage, uint32_t number, wire::StartTasks &start) const {
+	auto &task = *start.add_tasks();
+	task.set_stage(stage.id);
+	task.set_task(number);
+	task.set_plan(stage.task_plans[number]);
+	for (auto &input : stage.inputs) {
+		auto &producers = *task.add_inputs();
+		producers.set_stage(input.stage);
+		producers.set_output(input.output);
+		for (uint32_t producer = 0; producer < plan_->stages[input.stage - 1].tasks; producer++) {
+			producers.add_addresses(WorkerOf(input.stage, producer));
+		}
+	}
+	for (auto &output : stage.outputs) {
+		task.add_output_partitions(output.partitions);
+		task.add_output_unbounded(output.unbounded);
+	}
+}
+
+} // namespace skein

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "exchange/link_compression.hpp"
+
+#include <cstdint>
+
+namespace skein {
+
+//! What is done when a worker is lost.
+enum class Retry {
+	NONE,
+	//! All tasks run again on the workers that are left, as long as the head has not read any row.
+	QUERY
+};
+
+struct RunOptions {
+	uint64_t page_bytes = uint64_t(1) << 20;
+	uint64_t buffer_bytes = uint64_t(256) << 20;
+	Retry retry = Retry::NONE;
+	LinkCompression compression = LinkCompression::AUTO;
+};
+
+} // namespace skein
