@@ -19,6 +19,7 @@ void AddClusterCommand(CLI::App &app, Action &action);
 //! Adds `bench` and, below it, `bench compare`.
 void AddBenchCommand(CLI::App &app, Action &action);
 void AddBenchCompareCommand(CLI::App &bench, Action &action);
+void AddTopCommand(CLI::App &app, Action &action);
 void AddShellCommand(CLI::App &app, Action &action);
 
 } // namespace skein::cli

@@ -41,6 +41,11 @@ void Interrupt::Check() const {
 	}
 }
 
+bool Interrupt::WaitFor(std::chrono::milliseconds time) {
+	std::unique_lock<std::mutex> guard(mutex_);
+	return changed_.wait_for(guard, time, [&]() { return interrupted_.load(); });
+}
+
 void Interrupt::Run() {
 	auto signals = InterruptSignals();
 	// A query that starts just now forgets that it was interrupted: say it again until the command ends.
@@ -57,6 +62,7 @@ void Interrupt::Run() {
 			continue;
 		}
 		std::lock_guard<std::mutex> guard(mutex_);
+		changed_.notify_all();
 		if (auto context = context_.lock()) {
 			context->Interrupt();
 		}

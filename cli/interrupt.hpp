@@ -3,6 +3,8 @@
 #include "duckdb.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,6 +24,8 @@ public:
 	void Watch(duckdb::Connection &connection);
 	//! Throws CommandError if there was a Ctrl-C. To be called between queries.
 	void Check() const;
+	//! Waits; returns true, at once, when there is a Ctrl-C.
+	bool WaitFor(std::chrono::milliseconds time);
 
 private:
 	void Run();
@@ -29,6 +33,7 @@ private:
 	std::atomic<bool> interrupted_{false};
 	std::atomic<bool> stopping_{false};
 	std::mutex mutex_;
+	std::condition_variable changed_;
 	//! Guarded by mutex_. Shared with the connection, which may end first.
 	duckdb::weak_ptr<duckdb::ClientContext> context_;
 	std::thread thread_;

@@ -51,6 +51,7 @@ int Main(int argc, char **argv) {
 	AddClusterCommand(app, action);
 	AddBenchCommand(app, action);
 	AddShellCommand(app, action);
+	AddTopCommand(app, action);
 
 	try {
 		app.parse(argc, argv);

@@ -1,10 +1,13 @@
 #include "address.hpp"
 #include "commands.hpp"
 #include "stop_signals.hpp"
+#include "worker_metrics.hpp"
 
 #include "skein/skein.hpp"
 
+#include <cstdlib>
 #include <iostream>
+#include <optional>
 
 namespace skein::cli {
 namespace {
@@ -25,27 +28,47 @@ CLI::Validator MemoryLimit() {
 		"SIZE");
 }
 
-ExitCode RunWorker(const WorkerOptions &options) {
+struct WorkerCommandOptions {
+	WorkerOptions worker;
+	//! Empty: no metrics.
+	std::string metrics;
+};
+
+ExitCode RunWorker(const WorkerCommandOptions &options) {
 	StopSignals signals;
-	auto worker = Worker::Start(options);
+	auto worker = Worker::Start(options.worker);
+	std::optional<WorkerMetrics> metrics;
+	if (!options.metrics.empty()) {
+		metrics.emplace(*worker, options.metrics);
+		std::cerr << "skein worker metrics at http://" << metrics->Address() << "/metrics" << std::endl;
+	}
 	std::cout << "skein worker listening on " << worker->Address() << std::endl;
 	signals.Wait();
-	worker->Stop(STOP_GRACE);
+	if (!worker->Stop(STOP_GRACE)) {
+		// Nothing of the process can be taken down in an orderly way while they run.
+		std::cerr << "skein: tasks have not ended after their cancellation, leaving without them" << std::endl;
+		std::_Exit(static_cast<int>(ExitCode::FAILED));
+	}
 	return ExitCode::DONE;
 }
 
 } // namespace
 
 void AddWorkerCommand(CLI::App &app, Action &action) {
-	auto options = std::make_shared<WorkerOptions>();
+	auto options = std::make_shared<WorkerCommandOptions>();
 	auto command = app.add_subcommand("worker", "Runs tasks for others until it is stopped");
-	command->add_option("--listen", options->listen, "Address to listen on; port 0 picks a free one")
+	command->add_option("--listen", options->worker.listen, "Address to listen on; port 0 picks a free one")
 		->check(ListenAddress())
 		->required();
-	command->add_option("--threads", options->threads, "Threads that run tasks; by default one per core")
+	command->add_option("--threads", options->worker.threads, "Threads that run tasks; by default one per core")
 		->check(CLI::Range(1, 4096));
-	command->add_option("--memory-limit", options->memory_limit, "Memory for tasks, such as 4GB")->check(MemoryLimit());
-	command->add_option("--temp-directory", options->temp_directory, "Folder for what does not fit into memory");
+	command->add_option("--memory-limit", options->worker.memory_limit, "Memory for tasks, such as 4GB")
+		->check(MemoryLimit());
+	command->add_option("--temp-directory", options->worker.temp_directory, "Folder for what does not fit into memory");
+	command->add_option("--slots", options->worker.slots, "Most tasks that run at a time; by default no limit")
+		->check(CLI::Range(1, 65536));
+	command->add_option("--metrics", options->metrics, "Address at which to serve metrics for Prometheus")
+		->check(ListenAddress());
 	command->callback([&action, options] { action = [options] { return RunWorker(*options); }; });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "duckdb.hpp"
+#include "skein/worker_status.hpp"
 
 #include <chrono>
 #include <memory>
@@ -21,6 +22,8 @@ struct WorkerOptions {
 	std::string memory_limit;
 	//! As DuckDB's `temp_directory`; empty: a folder of its own below the system's temporary folder.
 	std::string temp_directory;
+	//! Most tasks that run at a time; others wait. 0: no limit.
+	size_t slots = 0;
 };
 
 //! A process's worker: accepts tasks of any coordinator that reaches its address.
@@ -33,8 +36,12 @@ public:
 	static std::unique_ptr<Worker> Start(const WorkerOptions &options);
 	//! The address that coordinators dial, with the port really bound.
 	virtual const std::string &Address() const = 0;
+	//! What it does now. Never waits for a query.
+	virtual WorkerStatus Status() const = 0;
 	//! Accepts no more tasks, gives those that run until `grace` to end, cancels the rest. Idempotent.
-	virtual void Stop(std::chrono::milliseconds grace) = 0;
+	//! Returns false if some had still not ended five seconds after that, as when a function of theirs never looks up;
+	//! destroying the worker waits for them.
+	virtual bool Stop(std::chrono::milliseconds grace) = 0;
 };
 
 //! Skein's own version, as `major.minor.patch`.

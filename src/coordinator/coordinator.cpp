@@ -1,6 +1,7 @@
 #include "coordinator/coordinator.hpp"
 
 #include "duckdb/common/types/uuid.hpp"
+#include "wire/messages/status_codec.hpp"
 
 namespace skein {
 
@@ -112,10 +113,52 @@ std::shared_ptr<QueryRun> Coordinator::Find(const string &query) {
 	return entry == runs_.end() ? nullptr : entry->second.lock();
 }
 
+std::vector<ClusterWorker> Coordinator::AskStatus(const std::vector<string> &workers,
+												  std::chrono::milliseconds timeout) {
+	auto inquiry = std::make_shared<StatusInquiry>(workers);
+	wire::Message message;
+	uint64_t request;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		request = ++last_request_;
+		inquiries_[request] = inquiry;
+	}
+	message.mutable_ask_status()->set_request(request);
+	std::vector<ClusterWorker> result;
+	try {
+		for (auto &worker : workers) {
+			// If the link is lost, also right now, OnLinkLost() finds the inquiry.
+			SendMessage(*node_.LinkTo(worker), message);
+		}
+		result = inquiry->Wait(timeout);
+	} catch (...) {
+		std::lock_guard<std::mutex> guard(mutex_);
+		inquiries_.erase(request);
+		throw;
+	}
+	std::lock_guard<std::mutex> guard(mutex_);
+	inquiries_.erase(request);
+	return result;
+}
+
 void Coordinator::OnControl(const std::shared_ptr<Link> &link, const wire::Message &message) {
 	if (message.has_task_ended()) {
 		if (auto run = Find(message.task_ended().query())) {
 			run->OnTaskEnded(link->PeerAddress(), message.task_ended());
+		}
+	} else if (message.has_tasks_started()) {
+		if (auto run = Find(message.tasks_started().query())) {
+			run->OnTasksStarted(link->PeerAddress(), message.tasks_started());
+		}
+	} else if (message.has_status()) {
+		std::shared_ptr<StatusInquiry> inquiry;
+		{
+			std::lock_guard<std::mutex> guard(mutex_);
+			auto entry = inquiries_.find(message.status().request());
+			inquiry = entry == inquiries_.end() ? nullptr : entry->second;
+		}
+		if (inquiry) {
+			inquiry->OnStatus(link->PeerAddress(), DecodeStatus(message.status()));
 		}
 	} else if (message.has_query_ended()) {
 		if (auto run = Find(message.query_ended().query())) {
@@ -126,8 +169,12 @@ void Coordinator::OnControl(const std::shared_ptr<Link> &link, const wire::Messa
 
 void Coordinator::OnLinkLost(Link &link, const string &reason, bool had_answered) {
 	std::vector<std::shared_ptr<QueryRun>> runs;
+	std::vector<std::shared_ptr<StatusInquiry>> inquiries;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
+		for (auto &entry : inquiries_) {
+			inquiries.push_back(entry.second);
+		}
 		for (auto &entry : runs_) {
 			if (auto run = entry.second.lock()) {
 				runs.push_back(std::move(run));
@@ -136,6 +183,9 @@ void Coordinator::OnLinkLost(Link &link, const string &reason, bool had_answered
 	}
 	for (auto &run : runs) {
 		run->OnWorkerLost(link.PeerAddress(), reason, had_answered);
+	}
+	for (auto &inquiry : inquiries) {
+		inquiry->OnLost(link.PeerAddress(), reason);
 	}
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coordinator/query_run.hpp"
+#include "coordinator/status_inquiry.hpp"
 
 #include <thread>
 
@@ -20,6 +21,8 @@ public:
 	std::shared_ptr<QueryRun> Run(duckdb::ClientContext &context, std::shared_ptr<const DistributedPlan> plan,
 								  std::vector<std::string> workers, RunOptions options,
 								  std::chrono::milliseconds timeout);
+	//! What the workers say of themselves, each within `timeout`. Throws when an address is malformed.
+	std::vector<ClusterWorker> AskStatus(const std::vector<std::string> &workers, std::chrono::milliseconds timeout);
 	//! Fails what still runs and closes all links. Idempotent.
 	void Stop();
 
@@ -46,6 +49,9 @@ private:
 	std::map<std::string, Watched> watched_;
 	//! By query; those that have tasks somewhere.
 	std::map<std::string, std::weak_ptr<QueryRun>> runs_;
+	//! Those that wait for answers, by the number of their request.
+	std::map<uint64_t, std::shared_ptr<StatusInquiry>> inquiries_;
+	uint64_t last_request_ = 0;
 	bool stopping_ = false;
 	Node node_;
 	std::thread watcher_;

@@ -182,6 +182,9 @@ string QueryRun::StartAgain() {
 		attempt_ = *next;
 		session_outputs_ = outputs;
 		tasks_left_ = attempt_.TaskCount();
+		started_tasks_.clear();
+		started_stages_.clear();
+		workers_with_slots_.clear();
 		consequence_ = ErrorData();
 		stats_ = QueryStats();
 		for (auto &worker : attempt_.UsedWorkers()) {
@@ -252,7 +255,8 @@ void QueryRun::Finish() {
 }
 
 void QueryRun::DropAttempts() {
-	for (uint32_t attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+	auto last = Retries();
+	for (uint32_t attempt = 0; attempt <= last; attempt++) {
 		node_.Exchange().DropAttempt({id_, attempt});
 	}
 }
@@ -302,6 +306,47 @@ QueryStats QueryRun::Stats() {
 uint32_t QueryRun::Retries() {
 	std::lock_guard<std::mutex> guard(mutex_);
 	return attempt_.Key().attempt;
+}
+
+bool QueryRun::HasFailed() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	return failed_;
+}
+
+void QueryRun::OnTasksStarted(const string &worker, const wire::TasksStarted &started) {
+	std::set<string> listening;
+	wire::Message message;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		if (started.attempt() != attempt_.Key().attempt || failed_ || finished_) {
+			return;
+		}
+		auto news = started.has_slots() && workers_with_slots_.insert(worker).second;
+		for (auto &task : started.tasks()) {
+			auto &tasks = started_tasks_[task.stage()];
+			tasks.insert(task.task());
+			if (tasks.size() == plan_->stages[task.stage() - 1].tasks) {
+				news = started_stages_.insert(task.stage()).second || news;
+			}
+		}
+		if (!news) {
+			return;
+		}
+		listening = workers_with_slots_;
+		auto &stages = *message.mutable_stages_started();
+		stages.set_query(id_);
+		stages.set_attempt(started.attempt());
+		for (auto stage : started_stages_) {
+			stages.add_stages(stage);
+		}
+	}
+	for (auto &listener : listening) {
+		try {
+			SendMessage(*node_.LinkTo(listener), message);
+		} catch (std::exception &) {
+			// This process is stopping, and with it the query.
+		}
+	}
 }
 
 void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {

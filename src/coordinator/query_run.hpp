@@ -59,8 +59,10 @@ public:
 	QueryStats Stats();
 	//! How often the tasks were started again.
 	uint32_t Retries();
+	bool HasFailed();
 
 	// Called by Coordinator.
+	void OnTasksStarted(const std::string &worker, const wire::TasksStarted &started);
 	void OnTaskEnded(const std::string &worker, const wire::TaskEnded &ended);
 	void OnQueryEnded(const std::string &worker, const wire::QueryEnded &ended);
 	//! `was_open`: the worker had answered before.
@@ -109,6 +111,11 @@ private:
 	bool restarting_ = false;
 	bool lost_again_ = false;
 	uint32_t tasks_left_;
+	//! By stage, of the present attempt; and the stages of which all have.
+	std::map<uint32_t, std::set<uint32_t>> started_tasks_;
+	std::set<uint32_t> started_stages_;
+	//! Those that hear of started stages.
+	std::set<std::string> workers_with_slots_;
 	bool failed_ = false;
 	bool finished_ = false;
 	//! The first error that follows from another; counts only if that other one never comes.

@@ -1,7 +1,8 @@
 #include "extension/table_functions.hpp"
 
-#include "duckdb/function/table_function.hpp"
 #include "duckdb/main/extension/extension_loader.hpp"
+#include "extension/cluster_functions.hpp"
+#include "extension/report_rows.hpp"
 #include "extension/session.hpp"
 #include "extension/skein_instance.hpp"
 
@@ -9,19 +10,8 @@ namespace skein {
 
 using namespace duckdb;
 
-namespace {
-
-//! How long a report waits for workers that have not yet said what they did.
-constexpr std::chrono::seconds REPORT_TIMEOUT{5};
-
-//! Rows made when the function is called.
-struct Rows final : public GlobalTableFunctionState {
-	vector<vector<Value>> rows;
-	idx_t next = 0;
-};
-
 void ReturnRows(ClientContext &context, TableFunctionInput &input, DataChunk &output) {
-	auto &state = input.global_state->Cast<Rows>();
+	auto &state = input.global_state->Cast<ReportRows>();
 	idx_t count = 0;
 	for (; state.next < state.rows.size() && count < STANDARD_VECTOR_SIZE; state.next++, count++) {
 		for (idx_t column = 0; column < output.ColumnCount(); column++) {
@@ -31,9 +21,10 @@ void ReturnRows(ClientContext &context, TableFunctionInput &input, DataChunk &ou
 	output.SetCardinality(count);
 }
 
-Value Number(uint64_t number) {
-	return Value::BIGINT(static_cast<int64_t>(number));
-}
+namespace {
+
+//! How long a report waits for workers that have not yet said what they did.
+constexpr std::chrono::seconds REPORT_TIMEOUT{5};
 
 unique_ptr<FunctionData> BindLastQuery(ClientContext &context, TableFunctionBindInput &input,
 									   vector<LogicalType> &types, vector<string> &names) {
@@ -55,7 +46,7 @@ unique_ptr<FunctionData> BindLastQuery(ClientContext &context, TableFunctionBind
 }
 
 unique_ptr<GlobalTableFunctionState> InitLastQuery(ClientContext &context, TableFunctionInitInput &input) {
-	auto result = make_uniq<Rows>();
+	auto result = make_uniq<ReportRows>();
 	auto last = Session::Get(context)->Last();
 	QueryStats stats;
 	uint32_t retries = 0;
@@ -65,10 +56,9 @@ unique_ptr<GlobalTableFunctionState> InitLastQuery(ClientContext &context, Table
 		retries = last.run->Retries();
 	}
 	result->rows.push_back(
-		{Value::BOOLEAN(last.distributed), last.reason.empty() ? Value(LogicalType::VARCHAR) : Value(last.reason),
-		 Number(last.plan ? last.plan->stages.size() : 0), Number(last.plan ? last.plan->TaskCount() : 0),
-		 Number(last.workers), Number(stats.bytes_exchanged), Number(stats.rows_exchanged),
-		 Value::DOUBLE(last.planning_ms), Value::DOUBLE(last.total_ms), Number(retries)});
+		{Value::BOOLEAN(last.distributed), TextOrNull(last.reason), Number(last.plan ? last.plan->stages.size() : 0),
+		 Number(last.plan ? last.plan->TaskCount() : 0), Number(last.workers), Number(stats.bytes_exchanged),
+		 Number(stats.rows_exchanged), Value::DOUBLE(last.planning_ms), Value::DOUBLE(last.total_ms), Number(retries)});
 	return result;
 }
 
@@ -81,7 +71,7 @@ unique_ptr<FunctionData> BindTasks(ClientContext &context, TableFunctionBindInpu
 }
 
 unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunctionInitInput &input) {
-	auto result = make_uniq<Rows>();
+	auto result = make_uniq<ReportRows>();
 	auto last = Session::Get(context)->Last();
 	if (last.run) {
 		last.run->WaitEnded(REPORT_TIMEOUT);
@@ -121,7 +111,7 @@ unique_ptr<GlobalTableFunctionState> InitServe(ClientContext &context, TableFunc
 	if (!instance) {
 		throw InvalidInputException("this database is being closed");
 	}
-	auto result = make_uniq<Rows>();
+	auto result = make_uniq<ReportRows>();
 	result->rows.push_back({Value(instance->Serve(data.address))});
 	return result;
 }
@@ -132,6 +122,7 @@ void RegisterTableFunctions(DatabaseInstance &db, duckdb::shared_ptr<SkeinInstan
 	ExtensionLoader loader(db, "skein");
 	loader.RegisterFunction(TableFunction("skein_last_query", {}, ReturnRows, BindLastQuery, InitLastQuery));
 	loader.RegisterFunction(TableFunction("skein_tasks", {}, ReturnRows, BindTasks, InitTasks));
+	RegisterClusterFunctions(db, instance);
 	TableFunction serve("skein_serve", {LogicalType::VARCHAR}, ReturnRows, BindServe, InitServe);
 	serve.function_info = make_shared_ptr<ServeInfo>(std::move(instance));
 	loader.RegisterFunction(serve);

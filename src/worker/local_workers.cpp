@@ -56,6 +56,7 @@ void LocalWorkers::Stop() {
 	std::lock_guard<std::mutex> guard(mutex_);
 	for (auto &service : services_) {
 		service->Stop(std::chrono::milliseconds(0));
+		service->WaitIdle();
 	}
 	services_.clear();
 	addresses_.clear();

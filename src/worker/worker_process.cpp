@@ -12,25 +12,29 @@ class WorkerProcess final : public Worker {
 public:
 	explicit WorkerProcess(const WorkerOptions &options)
 		: db_(MakeWorkerInstance(options.threads, options.memory_limit, options.temp_directory)),
-		  service_(*db_->instance, watcher_, transport_, "@self", LinkOptions()) {
+		  service_(*db_->instance, watcher_, transport_, "@self", LinkOptions(), options.slots) {
 		address_ = service_.GetNode().Listen(options.listen);
 	}
 	~WorkerProcess() override {
-		Stop(std::chrono::milliseconds(0));
+		service_.Stop(std::chrono::milliseconds(0));
+		service_.WaitIdle();
+		watcher_.Stop();
 	}
 	const string &Address() const override {
 		return address_;
 	}
-	void Stop(std::chrono::milliseconds grace) override {
-		service_.Stop(grace);
-		watcher_.Stop();
+	WorkerStatus Status() const override {
+		return service_.Status();
+	}
+	bool Stop(std::chrono::milliseconds grace) override {
+		return service_.Stop(grace);
 	}
 
 private:
 	unique_ptr<DuckDB> db_;
 	TaskWatcher watcher_;
 	GrpcTransport transport_;
-	WorkerService service_;
+	mutable WorkerService service_;
 	string address_;
 };
 

@@ -2,13 +2,20 @@
 
 #include "duckdb/parallel/task_scheduler.hpp"
 #include "exchange/messages.hpp"
+#include "skein/version.hpp"
 #include "wire/messages/error_codec.hpp"
+#include "wire/messages/status_codec.hpp"
+
+#include <algorithm>
 
 namespace skein {
 
 using namespace duckdb;
 
 namespace {
+
+//! How long a cancelled task may take to notice.
+constexpr std::chrono::seconds STOP_DEADLINE{5};
 
 //! The name under which this node knows the link to the coordinator of a query.
 string CoordinatorName(const AttemptKey &key) {
@@ -26,16 +33,22 @@ void SendQueryEnded(Link &link, const AttemptKey &key) {
 } // namespace
 
 WorkerService::WorkerService(DatabaseInstance &db, TaskWatcher &watcher, Transport &transport, std::string own_address,
-							 LinkOptions options)
+							 LinkOptions options, size_t slots)
 	: db_(db), watcher_(watcher), own_address_(own_address), token_(TaskScheduler::GetScheduler(db).CreateProducer()),
-	  node_(transport, own_address, *this, options) {
+	  admission_(slots, [this](auto &tasks) { OnTasksStarted(tasks); }), node_(transport, own_address, *this, options) {
 }
 
 WorkerService::~WorkerService() {
 	Stop(std::chrono::milliseconds(0));
+	WaitIdle();
 }
 
-void WorkerService::Stop(std::chrono::milliseconds grace) {
+void WorkerService::WaitIdle() {
+	std::unique_lock<std::mutex> guard(mutex_);
+	idle_.wait(guard, [&]() { return queries_.empty(); });
+}
+
+bool WorkerService::Stop(std::chrono::milliseconds grace) {
 	std::vector<std::shared_ptr<Query>> left;
 	{
 		std::unique_lock<std::mutex> guard(mutex_);
@@ -50,11 +63,80 @@ void WorkerService::Stop(std::chrono::milliseconds grace) {
 		SendQueryEnded(*query->link, query->key);
 		EndQuery(query);
 	}
+	bool ended;
 	{
 		std::unique_lock<std::mutex> guard(mutex_);
-		idle_.wait(guard, [&]() { return queries_.empty(); });
+		ended = idle_.wait_for(guard, STOP_DEADLINE, [&]() { return queries_.empty(); });
 	}
 	node_.Stop();
+	return ended;
+}
+
+std::shared_ptr<WorkerService::Query> WorkerService::Find(const AttemptKey &key) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	auto entry = queries_.find(key);
+	return entry == queries_.end() ? nullptr : entry->second;
+}
+
+WorkerStatus WorkerService::Status() {
+	auto &buffers = BufferManager::GetBufferManager(db_);
+	WorkerStatus status;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		status = done_;
+		status.stopping = stopping_;
+		for (auto &[key, query] : queries_) {
+			auto age = std::chrono::steady_clock::now() - query->started_at;
+			auto micros = std::chrono::duration_cast<std::chrono::microseconds>(age).count();
+			status.running_queries.push_back(
+				{key.query, key.attempt, static_cast<uint32_t>(query->running), 0, static_cast<uint64_t>(micros)});
+		}
+	}
+	for (auto &query : status.running_queries) {
+		query.waiting_tasks = static_cast<uint32_t>(admission_.Waiting({query.query, query.attempt}));
+		query.running_tasks -= std::min(query.running_tasks, query.waiting_tasks);
+	}
+	status.skein_version = SKEIN_VERSION;
+	status.engine_version = DuckDB::LibraryVersion();
+	status.slots = static_cast<uint32_t>(admission_.Slots());
+	status.threads = static_cast<uint32_t>(TaskScheduler::GetScheduler(db_).NumberOfThreads());
+	status.running_tasks = static_cast<uint32_t>(admission_.Running());
+	status.waiting_tasks = static_cast<uint32_t>(admission_.Waiting());
+	status.memory_used = buffers.GetUsedMemory();
+	status.memory_limit = buffers.GetMaxMemory();
+	status.spilled = buffers.GetUsedSwap();
+	return status;
+}
+
+void WorkerService::OnTasksStarted(const std::vector<WaitingTask> &tasks) {
+	std::map<AttemptKey, wire::Message> messages;
+	for (auto &task : tasks) {
+		auto &message = *messages[task.query].mutable_tasks_started();
+		message.set_query(task.query.query);
+		message.set_attempt(task.query.attempt);
+		message.set_has_slots(admission_.Slots() > 0);
+		auto &started = *message.add_tasks();
+		started.set_stage(task.stage);
+		started.set_task(task.task);
+	}
+	for (auto &[key, message] : messages) {
+		if (auto query = Find(key)) {
+			SendMessage(*query->link, message);
+		}
+	}
+}
+
+WaitingTask WorkerService::MakeWaiting(const std::shared_ptr<Query> &query, const wire::Task &spec,
+									   const std::shared_ptr<WorkerTask> &task) {
+	WaitingTask waiting{query->key, spec.stage(), spec.task(), {}, [this, task]() { task->Launch(*token_); }};
+	for (auto &source : spec.inputs()) {
+		auto &addresses = source.addresses();
+		// What the session gives needs no start.
+		if (std::any_of(addresses.begin(), addresses.end(), [](auto &it) { return it != COORDINATOR_ADDRESS; })) {
+			waiting.inputs.insert(source.stage());
+		}
+	}
+	return waiting;
 }
 
 void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Message &message) {
@@ -62,17 +144,24 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 		StartTasks(link, message.start_tasks());
 		return;
 	}
+	if (message.has_ask_status()) {
+		wire::Message answer;
+		EncodeStatus(Status(), *answer.mutable_status());
+		answer.mutable_status()->set_request(message.ask_status().request());
+		SendMessage(*link, answer);
+		return;
+	}
+	if (message.has_stages_started()) {
+		auto &stages = message.stages_started();
+		AttemptKey key{stages.query(), stages.attempt()};
+		if (Find(key)) {
+			admission_.StagesStarted(key, {stages.stages().begin(), stages.stages().end()});
+		}
+		return;
+	}
 	if (message.has_end_query()) {
 		AttemptKey key{message.end_query().query(), message.end_query().attempt()};
-		std::shared_ptr<Query> query;
-		{
-			std::lock_guard<std::mutex> guard(mutex_);
-			auto entry = queries_.find(key);
-			if (entry != queries_.end()) {
-				query = entry->second;
-			}
-		}
-		if (query) {
+		if (auto query = Find(key)) {
 			EndQuery(query);
 			return;
 		}
@@ -111,23 +200,41 @@ void WorkerService::StartTasks(const std::shared_ptr<Link> &link, const wire::St
 		}
 		queries_[query->key] = query;
 		query->running = static_cast<size_t>(start.tasks_size());
+		done_.queries++;
 	}
 	node_.AddAlias(CoordinatorName(query->key), link);
 	std::vector<std::shared_ptr<WorkerTask>> tasks;
 	for (auto &task : start.tasks()) {
 		tasks.push_back(MakeTask(query, start, task, start.worker_name()));
 	}
-	bool ending;
+	std::vector<WaitingTask> waiting;
+	for (int i = 0; i < start.tasks_size(); i++) {
+		waiting.push_back(MakeWaiting(query, start.tasks(i), tasks[static_cast<size_t>(i)]));
+	}
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		query->tasks = tasks;
+	}
+	admission_.Add(std::move(waiting));
+	if (admission_.Slots() > 0) {
+		wire::Message message;
+		auto &announcement = *message.mutable_tasks_started();
+		announcement.set_query(query->key.query);
+		announcement.set_attempt(query->key.attempt);
+		announcement.set_has_slots(true);
+		SendMessage(*link, message);
+	}
+	bool ending;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
 		ending = query->ending;
 	}
-	for (auto &task : tasks) {
-		task->Launch(*token_);
-		if (ending) {
+	if (ending) {
+		// Its end may not have known of the tasks.
+		for (auto &task : tasks) {
 			task->Cancel();
 		}
+		admission_.Release(query->key);
 	}
 }
 
@@ -144,7 +251,9 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 	auto compression = static_cast<LinkCompression>(start.compression());
 	query->channels[{task.stage(), task.task()}] = channels;
 	for (int i = 0; i < task.output_partitions_size(); i++) {
-		auto capacity = task.output_unbounded(i) ? OutputBuffer::UNBOUNDED : start.buffer_bytes();
+		// With slots, a task must not wait for consumers that have none.
+		auto unbounded = task.output_unbounded(i) || admission_.Slots() > 0;
+		auto capacity = unbounded ? OutputBuffer::UNBOUNDED : start.buffer_bytes();
 		auto buffer = std::make_shared<OutputBuffer>(task.output_partitions(i), capacity);
 		node_.Exchange().AddOutput(spec.key, static_cast<uint32_t>(i), buffer, compression);
 		channels->outputs.push_back(std::move(buffer));
@@ -190,12 +299,31 @@ void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey
 	bool last;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
+		CountLocked(ended);
 		query->running--;
 		last = query->running == 0 && query->ending;
 	}
+	admission_.TaskEnded();
 	if (last) {
 		Forget(query);
 	}
+}
+
+void WorkerService::CountLocked(const wire::TaskEnded &ended) {
+	if (!ended.has_error()) {
+		done_.finished_tasks++;
+	} else if (ended.error().consequence()) {
+		done_.cancelled_tasks++;
+	} else {
+		done_.failed_tasks++;
+	}
+	done_.output_rows += ended.output_rows();
+	done_.output_bytes += ended.output_bytes();
+	auto &durations = done_.task_durations;
+	auto &limits = TaskDurations::LIMITS_SECONDS;
+	auto limit = std::lower_bound(limits.begin(), limits.end(), static_cast<double>(ended.wall_micros()) / 1e6);
+	durations.count[static_cast<size_t>(limit - limits.begin())]++;
+	durations.total_micros += ended.wall_micros();
 }
 
 void WorkerService::EndQuery(const std::shared_ptr<Query> &query) {
@@ -213,6 +341,7 @@ void WorkerService::EndQuery(const std::shared_ptr<Query> &query) {
 	for (auto &task : tasks) {
 		task->Cancel();
 	}
+	admission_.Release(query->key);
 	if (idle) {
 		Forget(query);
 	}
@@ -221,6 +350,7 @@ void WorkerService::EndQuery(const std::shared_ptr<Query> &query) {
 void WorkerService::Forget(const std::shared_ptr<Query> &query) {
 	node_.Exchange().DropAttempt(query->key);
 	node_.RemoveAlias(CoordinatorName(query->key));
+	admission_.Forget(query->key);
 	wire::Message message;
 	auto &ended = *message.mutable_query_ended();
 	ended.set_query(query->key.query);
@@ -235,6 +365,9 @@ void WorkerService::Forget(const std::shared_ptr<Query> &query) {
 	}
 	SendMessage(*query->link, message);
 	std::lock_guard<std::mutex> guard(mutex_);
+	for (auto &sent : ended.sent()) {
+		done_.link_bytes += sent.bytes();
+	}
 	// The tasks hold the query through their callbacks: this breaks the circle.
 	query->tasks.clear();
 	queries_.erase(query->key);

@@ -2,6 +2,8 @@
 
 #include "exchange/messages.hpp"
 #include "exchange/node.hpp"
+#include "skein/worker_status.hpp"
+#include "worker/admission.hpp"
 #include "worker/task_watcher.hpp"
 #include "worker/worker_task.hpp"
 
@@ -16,16 +18,20 @@ namespace skein {
 //! A query's tasks, outputs and memory live until the coordinator ends the query, its link closes, or Stop().
 class WorkerService final : public ControlHandler {
 public:
-	//! `own_address` names the node among those that share its transport's addresses.
+	//! `own_address` names the node among those that share its transport's addresses. `slots` as in Admission.
 	WorkerService(duckdb::DatabaseInstance &db, TaskWatcher &watcher, Transport &transport, std::string own_address,
-				  LinkOptions options);
+				  LinkOptions options, size_t slots = 0);
 	~WorkerService() override;
 
 	Node &GetNode() {
 		return node_;
 	}
 	//! Waits until `grace` for running queries to end, cancels the rest, closes all links. Idempotent.
-	void Stop(std::chrono::milliseconds grace);
+	//! Returns false if a task has not ended in the five seconds after its cancellation.
+	bool Stop(std::chrono::milliseconds grace);
+	//! After Stop(): waits for what it has not waited for.
+	void WaitIdle();
+	WorkerStatus Status();
 
 	void OnControl(const std::shared_ptr<Link> &link, const wire::Message &message) override;
 	void OnLinkLost(Link &link, const std::string &reason, bool had_answered) override;
@@ -38,7 +44,9 @@ private:
 		std::vector<std::shared_ptr<WorkerTask>> tasks;
 		//! The channels of each of its tasks, by stage and task.
 		std::map<std::pair<uint32_t, uint32_t>, duckdb::shared_ptr<TaskChannels>> channels;
+		//! Tasks that have not ended, those that wait included.
 		size_t running = 0;
+		std::chrono::steady_clock::time_point started_at = std::chrono::steady_clock::now();
 		bool ending = false;
 	};
 
@@ -46,6 +54,13 @@ private:
 	//! Builds a task with its outputs and inputs; the outputs can be read from then on.
 	std::shared_ptr<WorkerTask> MakeTask(const std::shared_ptr<Query> &query, const wire::StartTasks &start,
 										 const wire::Task &task, const std::string &own_name);
+	//! The task as it waits for its start.
+	WaitingTask MakeWaiting(const std::shared_ptr<Query> &query, const wire::Task &spec,
+							const std::shared_ptr<WorkerTask> &task);
+	//! Tells the coordinators.
+	void OnTasksStarted(const std::vector<WaitingTask> &tasks);
+	void CountLocked(const wire::TaskEnded &ended);
+	std::shared_ptr<Query> Find(const AttemptKey &key);
 	void OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey &key, const TaskChannels &channels,
 				   const TaskResult &result);
 	//! Cancels what runs of a query; its state goes when the last task has ended.
@@ -56,10 +71,13 @@ private:
 	TaskWatcher &watcher_;
 	const std::string own_address_;
 	duckdb::unique_ptr<duckdb::ProducerToken> token_;
+	Admission admission_;
 	std::mutex mutex_;
 	std::condition_variable idle_;
 	std::map<AttemptKey, std::shared_ptr<Query>> queries_;
 	bool stopping_ = false;
+	//! What it has done so far.
+	WorkerStatus done_;
 	Node node_;
 };
 

@@ -36,8 +36,8 @@ def start(*arguments, folder=None):
 class Worker:
     """A `skein worker` process."""
 
-    def __init__(self, threads=1, folder=None):
-        limits = ["--threads", str(threads), "--memory-limit", "1GB"]
+    def __init__(self, threads=1, folder=None, options=()):
+        limits = ["--threads", str(threads), "--memory-limit", "1GB", *options]
         self.process = start("worker", "--listen", "127.0.0.1:0", *limits, folder=folder)
         line = self.process.stdout.readline()
         if not line.startswith("skein worker listening on "):
@@ -141,10 +141,10 @@ class ClusterTest(unittest.TestCase):
         """The tasks have ended soon; a session whose output nobody reads leaves the rows with the workers."""
         return f"SELECT * FROM '{self.facts}'"
 
-    def workers(self, count, threads=1, folder=None):
+    def workers(self, count, threads=1, folder=None, options=()):
         result = []
         for _ in range(count):
-            worker = Worker(threads, folder)
+            worker = Worker(threads, folder, options)
             self.addCleanup(worker.stop)
             result.append(worker)
         return result

@@ -125,5 +125,19 @@ class StoppedWorkerTest(ClusterTest):
         self.assert_free(workers[:1])
 
 
+    def test_does_not_wait_for_a_task_that_never_looks_up(self):
+        workers = self.workers(2)
+        # One call for every 2048 rows, each of minutes.
+        endless = "levenshtein(repeat('a' || k, 9000), repeat('b' || k, 9000))"
+        query = self.begun(workers, f"SELECT max({endless}) FROM '{self.keys}'", *NOT_AGAIN)
+        workers[1].process.send_signal(signal.SIGTERM)
+        code, out, err = self.finish(query, 10 + FAILURE_LIMIT)
+        self.assertEqual((code, out), (1, ""), err)
+        self.assert_one_line(err, f"lost worker {workers[1].address}: it has been stopped")
+        code, out, err = self.finish(workers[1].process, 5 + FAILURE_LIMIT)
+        self.assertEqual((code, out), (1, ""))
+        self.assert_one_line(err, "tasks have not ended after their cancellation")
+
+
 if __name__ == "__main__":
     main()

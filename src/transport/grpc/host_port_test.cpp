@@ -26,4 +26,13 @@ TEST(HostPort, IsRefusedByNameIfMalformed) {
 	}
 }
 
+TEST(HostPort, KnowsLoopbackByItsForm) {
+	for (auto address : {"127.0.0.1:1", "127.9.9.9:4200", "localhost:1", "[::1]:4200", "[::ffff:127.0.0.1]:1"}) {
+		EXPECT_TRUE(IsLoopback(address)) << address;
+	}
+	for (auto address : {"128.0.0.1:1", "10.127.0.1:1", "localhost.example:1", "[::2]:1", "[2001::1]:1", "host:127"}) {
+		EXPECT_FALSE(IsLoopback(address)) << address;
+	}
+}
+
 } // namespace skein

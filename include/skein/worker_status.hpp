@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace skein {
+
+//! What runs of one query on one worker.
+struct WorkerQueryStatus {
+	std::string query;
+	uint32_t attempt = 0;
+	uint32_t running_tasks = 0;
+	uint32_t waiting_tasks = 0;
+	//! Since the worker got its tasks, microseconds.
+	uint64_t age_micros = 0;
+};
+
+//! How many tasks took how long: count[i] of at most LIMITS_SECONDS[i], the last of more than all.
+struct TaskDurations {
+	static constexpr std::array<double, 8> LIMITS_SECONDS{0.001, 0.01, 0.1, 0.5, 1, 5, 30, 300};
+	std::array<uint64_t, LIMITS_SECONDS.size() + 1> count{};
+	uint64_t total_micros = 0;
+};
+
+//! What a worker says of itself. Counts are since its start, sizes in bytes.
+struct WorkerStatus {
+	std::string skein_version;
+	std::string engine_version;
+	bool stopping = false;
+	//! Most tasks that run at a time; 0: no limit.
+	uint32_t slots = 0;
+	uint32_t threads = 0;
+	uint32_t running_tasks = 0;
+	uint32_t waiting_tasks = 0;
+	uint64_t memory_used = 0;
+	uint64_t memory_limit = 0;
+	//! In temporary files.
+	uint64_t spilled = 0;
+	uint64_t queries = 0;
+	uint64_t finished_tasks = 0;
+	uint64_t failed_tasks = 0;
+	uint64_t cancelled_tasks = 0;
+	//! Rows and bytes that ended tasks have put out, and what of queries that have ended went to other processes.
+	uint64_t output_rows = 0;
+	uint64_t output_bytes = 0;
+	uint64_t link_bytes = 0;
+	TaskDurations task_durations;
+	std::vector<WorkerQueryStatus> running_queries;
+};
+
+} // namespace skein

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""What a cluster says of itself: table functions, `skein top`, metrics.
+
+    status_test.py PROGRAM
+"""
+
+import signal
+import socket
+import time
+import unittest
+import urllib.request
+
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, Programs, main, start, until
+
+try:
+    import duckdb
+except ImportError:
+    duckdb = None
+
+
+def free_address():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+@unittest.skipUnless(duckdb, "Python has no module duckdb")
+class TableFunctionTest(ClusterTest):
+    def connect(self, cluster):
+        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
+        self.addCleanup(connection.close)
+        connection.execute(f"LOAD '{Programs.extension}'")
+        connection.execute("SET skein_mode='force'")
+        connection.execute(cluster)
+        return connection
+
+    def cluster_of(self, *workers):
+        return f"SET skein_cluster='{','.join(getattr(worker, 'address', worker) for worker in workers)}'"
+
+    def test_workers_that_are_well_and_one_that_is_not(self):
+        workers = self.workers(1, threads=3, options=("--slots", "7"))
+        nobody = free_address()
+        connection = self.connect(self.cluster_of(workers[0], nobody))
+        rows = connection.execute(
+            "SELECT address, state, slots, threads, running_tasks, memory_limit, duckdb_version = version() "
+            "FROM skein_cluster()"
+        ).fetchall()
+        self.assertEqual(rows[0], (workers[0].address, "ready", 7, 3, 0, 1_000_000_000, True))
+        self.assertEqual(rows[1], (nobody, "unreachable", None, None, None, None, None))
+        reasons = connection.execute("SELECT reason FROM skein_cluster()").fetchall()
+        self.assertIsNone(reasons[0][0])
+        self.assertIn("refused", reasons[1][0])
+
+    def test_a_host_that_says_nothing_is_given_up(self):
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            connection = self.connect(self.cluster_of(f"127.0.0.1:{silent.getsockname()[1]}"))
+            connection.execute("SET skein_connect_timeout='500 ms'")
+            began = time.monotonic()
+            rows = connection.execute("SELECT state, reason <> '' FROM skein_cluster()").fetchall()
+            self.assertEqual(rows, [("unreachable", True)])
+            self.assertLess(time.monotonic() - began, FAILURE_LIMIT)
+
+    def test_a_worker_that_stands_still_is_given_up(self):
+        workers = self.workers(2)
+        connection = self.connect(self.cluster_of(*workers))
+        self.assertEqual(connection.execute("SELECT count(*) FROM skein_cluster() WHERE state = 'ready'").fetchall(), [(2,)])
+        workers[1].process.send_signal(signal.SIGSTOP)
+        rows = connection.execute("SELECT state FROM skein_cluster()").fetchall()
+        self.assertEqual(rows, [("ready",), ("unreachable",)])
+
+    def test_a_name_that_nobody_knows(self):
+        connection = self.connect("SET skein_cluster='dns:///no-such-host.invalid:1'")
+        rows = connection.execute("SELECT address, state, reason <> '' FROM skein_cluster()").fetchall()
+        self.assertEqual(rows, [("dns:///no-such-host.invalid:1", "unreachable", True)])
+
+    def test_workers_inside_the_process(self):
+        connection = self.connect("SET skein_workers=3")
+        rows = connection.execute("SELECT address, state FROM skein_cluster()").fetchall()
+        self.assertEqual(rows, [("local-1", "ready"), ("local-2", "ready"), ("local-3", "ready")])
+
+    def test_without_workers_there_are_no_rows(self):
+        connection = self.connect("SET skein_mode='auto'")
+        self.assertEqual(connection.execute("FROM skein_cluster()").fetchall(), [])
+        self.assertEqual(connection.execute("FROM skein_queries()").fetchall(), [])
+        self.assertEqual(connection.execute("FROM skein_stages()").fetchall(), [])
+
+    def test_queries_of_this_session_and_of_others(self):
+        workers = self.workers(2)
+        connection = self.connect(self.cluster_of(*workers))
+        connection.execute(f"SELECT count(*) FROM '{self.keys}'").fetchall()
+        rows = connection.execute("SELECT is_own, state, attempt, workers FROM skein_queries()").fetchall()
+        self.assertEqual(rows, [(True, "finished", 0, 2)])
+        query = self.begun(workers, self.shuffling())
+        rows = connection.execute(
+            "SELECT is_own, state, workers, running_tasks > 0, age_ms > 0 FROM skein_queries() ORDER BY is_own"
+        ).fetchall()
+        self.assertEqual(rows, [(False, "running", 2, True, True), (True, "finished", 2, False, True)])
+        query.send_signal(signal.SIGINT)
+        self.finish(query, FAILURE_LIMIT)
+
+    def test_stages_are_those_of_the_last_query(self):
+        connection = self.connect(self.cluster_of(*self.workers(2)))
+        connection.execute(f"SELECT k, count(*) FROM '{self.keys}' GROUP BY k ORDER BY k").fetchall()
+        stages, tasks = connection.execute("SELECT stages, tasks FROM skein_last_query()").fetchone()
+        rows = connection.execute(
+            "SELECT count(*), sum(tasks), sum(ended_tasks), sum(output_rows), min(len(outputs)) FROM skein_stages()"
+        ).fetchone()
+        rows_of_tasks = connection.execute("SELECT sum(output_rows) FROM skein_tasks()").fetchone()[0]
+        self.assertEqual(rows, (stages, tasks, tasks, rows_of_tasks, 1))
+        inputs = connection.execute("SELECT stage, inputs FROM skein_stages() ORDER BY stage LIMIT 2").fetchall()
+        self.assertEqual(inputs, [(1, []), (2, [1])])
+        names = [row[0] for row in connection.execute("SELECT outputs[1] FROM skein_stages() ORDER BY stage").fetchall()]
+        self.assertEqual((names[0], names[-1]), ("shuffle", "coalesce"))
+
+
+class TopTest(ClusterTest):
+    def test_one_snapshot_without_a_terminal(self):
+        workers = self.workers(2)
+        addresses = ",".join(worker.address for worker in workers)
+        top = start("top", "--cluster", addresses)
+        self.addCleanup(self.end, top)
+        code, out, err = self.finish(top, FAILURE_LIMIT)
+        self.assertEqual((code, err), (0, ""))
+        for worker in workers:
+            self.assertEqual(out.count(worker.address), 1, out)
+        self.assertEqual(out.count("ready"), 2, out)
+        self.assertNotIn("\033", out)
+
+    def test_wrong_usage(self):
+        top = start("top", "--cluster", "nonsense")
+        self.addCleanup(self.end, top)
+        code, out, err = self.finish(top, FAILURE_LIMIT)
+        self.assertEqual((code, out), (2, ""), err)
+
+
+class MetricsTest(ClusterTest):
+    def worker_with_metrics(self):
+        address = free_address()
+        (worker,) = self.workers(1, options=("--metrics", address))
+        return worker, address
+
+    def scrape(self, address):
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=FAILURE_LIMIT) as answer:
+            self.assertTrue(answer.headers["Content-Type"].startswith("text/plain"))
+            text = answer.read().decode()
+        return dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+
+    def test_counts_what_has_run(self):
+        worker, address = self.worker_with_metrics()
+        self.assertEqual(self.scrape(address)["skein_worker_queries_total"], "0")
+        self.assert_works([worker])
+        metrics = self.scrape(address)
+        self.assertEqual(metrics["skein_worker_queries_total"], "1")
+        self.assertGreater(float(metrics['skein_worker_tasks_total{result="finished"}']), 1)
+        self.assertEqual(metrics['skein_worker_tasks{state="running"}'], "0")
+        self.assertGreater(float(metrics["skein_worker_output_rows_total"]), 1000)
+        self.assertGreater(float(metrics['skein_worker_output_bytes_total{kind="page"}']), 8000)
+        self.assertEqual(metrics["skein_worker_threads"], "1")
+
+    def test_a_busy_worker_answers_too(self):
+        worker, address = self.worker_with_metrics()
+        query = self.begun([worker], self.scanning())
+        until(lambda: self.scrape(address)['skein_worker_tasks{state="running"}'] != "0", LIMIT, "a task runs")
+        began = time.monotonic()
+        for _ in range(20):
+            self.scrape(address)
+        self.assertLess(time.monotonic() - began, FAILURE_LIMIT)
+        query.send_signal(signal.SIGINT)
+        self.finish(query, FAILURE_LIMIT)
+        until(
+            lambda: self.scrape(address)['skein_worker_tasks_total{result="cancelled"}'] != "0", LIMIT, "it is counted"
+        )
+
+    def test_an_address_that_is_in_use(self):
+        _, address = self.worker_with_metrics()
+        second = start("worker", "--listen", "127.0.0.1:0", "--metrics", address)
+        self.addCleanup(self.end, second)
+        code, _, err = self.finish(second, FAILURE_LIMIT)
+        self.assertEqual(code, 1)
+        self.assert_one_line(err, f"cannot serve metrics at {address}")
+
+
+if __name__ == "__main__":
+    main()
