@@ -26,6 +26,9 @@ bool TakesAllRowsFirst(Pipeline &pipeline) {
 	case PhysicalOperatorType::WINDOW:
 	case PhysicalOperatorType::INSERT:
 	case PhysicalOperatorType::BATCH_INSERT:
+	case PhysicalOperatorType::DELETE_OPERATOR:
+	case PhysicalOperatorType::UPDATE:
+	case PhysicalOperatorType::MERGE_INTO:
 	case PhysicalOperatorType::CREATE_TABLE_AS:
 	case PhysicalOperatorType::BATCH_CREATE_TABLE_AS:
 	case PhysicalOperatorType::COPY_TO_FILE:
