@@ -142,6 +142,8 @@ private:
 	TypedText Aggregate(const Scope &scope, int depth);
 	TypedText AggregateOf(SqlType type, const Scope &scope, int depth);
 	TypedText SimpleAggregate(const Scope &scope, int depth);
+	//! count() or sum() of the different values of a column.
+	TypedText DistinctAggregate(const Scope &scope);
 	TypedText OrderedAggregate(const Scope &scope, int depth);
 	TypedText HolisticAggregate(const Scope &scope, int depth);
 	TypedText StatisticAggregate(const Scope &scope);

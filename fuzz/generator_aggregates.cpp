@@ -129,6 +129,15 @@ TypedText Generator::SimpleAggregate(const Scope &scope, int depth) {
 	}
 }
 
+TypedText Generator::DistinctAggregate(const Scope &scope) {
+	Use(Feature::AGGREGATE_DISTINCT);
+	auto column = AnyColumn(scope);
+	if (column.type == SqlType::INTEGER && random_.Chance(50)) {
+		return {"CAST(sum(DISTINCT " + column.sql + ") AS BIGINT)", SqlType::INTEGER};
+	}
+	return {"count(DISTINCT " + column.sql + ")", SqlType::INTEGER};
+}
+
 TypedText Generator::OrderedAggregate(const Scope &scope, int depth) {
 	auto type = AnyType(scope);
 	auto value = Expression(type, scope, depth);

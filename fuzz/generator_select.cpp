@@ -227,8 +227,10 @@ Part Generator::Ungrouped(Scope &scope, const std::string &from, const std::vect
 			items.push_back(AggregateOf(type, scope, 1));
 		}
 	} else {
-		for (auto count = random_.Between(1, 4); count > 0; count--) {
-			items.push_back(Aggregate(scope, 1));
+		// Of columns, whose values lie in several tasks, and with nothing that needs all rows in one.
+		auto only_distinct = random_.Chance(25);
+		for (auto count = random_.Between(1, only_distinct ? 2 : 4); count > 0; count--) {
+			items.push_back(only_distinct ? DistinctAggregate(scope) : Aggregate(scope, 1));
 		}
 	}
 	auto part = Items(items);
