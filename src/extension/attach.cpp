@@ -6,6 +6,7 @@
 #include "skein/version.hpp"
 
 #include "duckdb/main/extension_callback_manager.hpp"
+#include "duckdb/storage/object_cache.hpp"
 
 namespace skein {
 
@@ -23,6 +24,26 @@ bool IsAttached(DatabaseInstance &db) {
 	return false;
 }
 
+//! Stops an instance when its database begins to close: cached objects go before the memory does.
+class StopOnClose final : public ObjectCacheEntry {
+public:
+	explicit StopOnClose(duckdb::shared_ptr<SkeinInstance> instance) : instance_(std::move(instance)) {
+	}
+	~StopOnClose() override {
+		instance_->Stop();
+	}
+	string GetObjectType() override {
+		return "skein_stop_on_close";
+	}
+	optional_idx GetEstimatedCacheMemory() const override {
+		// Never evicted.
+		return optional_idx();
+	}
+
+private:
+	const duckdb::shared_ptr<SkeinInstance> instance_;
+};
+
 } // namespace
 
 void Attach(DatabaseInstance &db) {
@@ -35,6 +56,7 @@ void Attach(DatabaseInstance &db) {
 	auto instance = make_shared_ptr<SkeinInstance>(db);
 	RegisterTableFunctions(db, instance);
 	OptimizerExtension::Register(config, MakeOptimizerHook(instance));
+	db.GetObjectCache().Put("skein_stop_on_close", make_shared_ptr<StopOnClose>(std::move(instance)));
 }
 
 string Version() {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace skein {
 namespace {
 
@@ -34,6 +37,47 @@ TEST(Attach, WorksOnADatabaseThatTookOverTheSettingsOfAnother) {
 	DuckDB second(nullptr, &config);
 	Attach(*second.instance);
 	EXPECT_TRUE(Distributes(second));
+}
+
+TEST(Attach, ADatabaseMayBeClosedRightAfterAnInterruptedQuery) {
+	for (int round = 0; round < 2; round++) {
+		auto db = duckdb::make_uniq<DuckDB>(nullptr);
+		Attach(*db->instance);
+		auto connection = duckdb::make_uniq<Connection>(*db);
+		for (auto sql : {"SET skein_mode = 'force'", "SET skein_workers = 3", "SET skein_page_bytes = 1",
+						 "CREATE TABLE t AS SELECT i % 50 AS i, i % 5 AS j FROM range(1000000) r(i)"}) {
+			ASSERT_FALSE(connection->Query(sql)->HasError()) << sql;
+		}
+		std::thread interrupter([&]() {
+			std::this_thread::sleep_for(std::chrono::milliseconds(700 + 500 * round));
+			connection->Interrupt();
+		});
+		connection->Query("SELECT count(DISTINCT i), min(DISTINCT i), max(DISTINCT i), sum(DISTINCT i), "
+						  "product(DISTINCT i) FROM t GROUP BY j ORDER BY ALL");
+		interrupter.join();
+		connection.reset();
+		db.reset();
+	}
+}
+
+TEST(Settings, ValuesThatCanOnlyBeMistakesAreRefused) {
+	DuckDB db(nullptr);
+	Attach(*db.instance);
+	Connection connection(db);
+	for (auto sql :
+		 {"SET skein_page_bytes = '18446744073709551615'", "SET skein_page_bytes = '-1'",
+		  "SET skein_page_bytes = '99999999999999999999999999'", "SET skein_page_bytes = '2GiB'",
+		  "SET skein_buffer_bytes = '0'", "SET skein_buffer_bytes = '4000000TB'", "SET skein_workers = 100000",
+		  "SET skein_max_tasks = 1000000", "SET skein_query_timeout = '...'", "SET skein_query_timeout = '1.2.3'",
+		  "SET skein_query_timeout = '99999999999999999999'", "SET skein_query_timeout = '-1 second'"}) {
+		auto result = connection.Query(sql);
+		ASSERT_TRUE(result->HasError()) << sql;
+		EXPECT_NE(result->GetErrorObject().Type(), ExceptionType::INVALID) << sql << ": " << result->GetError();
+	}
+	for (auto sql : {"SET skein_page_bytes = '4KB'", "SET skein_buffer_bytes = 1", "SET skein_workers = 1024",
+					 "SET skein_query_timeout = '1.5'", "SET skein_query_timeout = '2 minutes'"}) {
+		EXPECT_FALSE(connection.Query(sql)->HasError()) << sql;
+	}
 }
 
 } // namespace

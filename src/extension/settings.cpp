@@ -1,5 +1,6 @@
 #include "extension/settings.hpp"
 
+#include "duckdb/common/operator/cast_operators.hpp"
 #include "duckdb/common/string_util.hpp"
 
 namespace skein {
@@ -80,24 +81,45 @@ LinkCompression ParseCompression(const string &text) {
 	throw InvalidInputException("skein_compression is 'none', 'lz4', 'zstd' or 'auto', not '%s'", text);
 }
 
+//! Limits beyond which a value can only be a mistake.
+constexpr uint64_t MAX_PAGE_BYTES = uint64_t(1) << 30;
+constexpr uint64_t MAX_BYTES = uint64_t(1) << 60;
+constexpr uint64_t MAX_LOCAL_WORKERS = 1024;
+constexpr uint64_t MAX_TASKS_OF_A_STAGE = 4096;
+constexpr double MAX_SECONDS = 10.0 * 365 * 24 * 60 * 60;
+
 uint64_t ParseBytes(const string &text) {
+	uint64_t result = 0;
 	if (!text.empty() && text.find_first_not_of("0123456789") == string::npos) {
-		return std::stoull(text);
+		if (!TryCast::Operation(string_t(text), result)) {
+			result = NumericLimits<uint64_t>::Maximum();
+		}
+	} else if (!StringUtil::StartsWith(text, "-")) {
+		result = DBConfig::ParseMemoryLimit(text);
 	}
-	return DBConfig::ParseMemoryLimit(text);
+	if (result == 0 || result > MAX_BYTES) {
+		throw InvalidInputException("a number of bytes from 1 to 1 EiB is needed, not '%s'", text);
+	}
+	return result;
+}
+
+void CheckAtMost(const Value &value, uint64_t maximum) {
+	if (!value.IsNull() && value.GetValue<uint64_t>() > maximum) {
+		throw InvalidInputException("%llu is the most, not %s", maximum, value.ToString());
+	}
 }
 
 //! A number of seconds, or an interval as SQL writes it.
 std::chrono::milliseconds ParseDuration(const string &text) {
-	if (!text.empty() && text.find_first_not_of("0123456789.") == string::npos) {
-		return std::chrono::milliseconds(static_cast<int64_t>(std::stod(text) * 1000));
+	double seconds;
+	if (!TryCast::Operation(string_t(text), seconds)) {
+		auto interval = Value(text).DefaultCastAs(LogicalType::INTERVAL).GetValue<interval_t>();
+		seconds = static_cast<double>(Interval::GetMicro(interval)) / 1e6;
 	}
-	auto interval = Value(text).DefaultCastAs(LogicalType::INTERVAL).GetValue<interval_t>();
-	auto millis = Interval::GetMicro(interval) / 1000;
-	if (millis < 0) {
-		throw InvalidInputException("'%s' is not a length of time", text);
+	if (!(seconds >= 0 && seconds <= MAX_SECONDS)) {
+		throw InvalidInputException("a length of time from 0 to 10 years is needed, not '%s'", text);
 	}
-	return std::chrono::milliseconds(millis);
+	return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
 void CheckMode(ClientContext &context, SetScope scope, Value &value) {
@@ -113,9 +135,18 @@ void CheckRetry(ClientContext &context, SetScope scope, Value &value) {
 	ParseRetry(value.ToString());
 }
 void CheckBytes(ClientContext &context, SetScope scope, Value &value) {
-	if (ParseBytes(value.ToString()) == 0) {
-		throw InvalidInputException("a number of bytes greater than 0 is needed, not '%s'", value.ToString());
+	ParseBytes(value.ToString());
+}
+void CheckPageBytes(ClientContext &context, SetScope scope, Value &value) {
+	if (ParseBytes(value.ToString()) > MAX_PAGE_BYTES) {
+		throw InvalidInputException("a page has at most 1 GiB, not '%s'", value.ToString());
 	}
+}
+void CheckWorkers(ClientContext &context, SetScope scope, Value &value) {
+	CheckAtMost(value, MAX_LOCAL_WORKERS);
+}
+void CheckMaxTasks(ClientContext &context, SetScope scope, Value &value) {
+	CheckAtMost(value, MAX_TASKS_OF_A_STAGE);
 }
 void CheckDuration(ClientContext &context, SetScope scope, Value &value) {
 	ParseDuration(value.ToString());
@@ -131,15 +162,15 @@ void RegisterSettings(DBConfig &config) {
 	config.AddExtensionOption("skein_cluster", "The workers, as host:port,... or dns:///name:port; empty: no cluster",
 							  text, Value(""));
 	config.AddExtensionOption("skein_workers", "Workers inside the process, used when no cluster is set",
-							  LogicalType::UBIGINT, Value::UBIGINT(0));
+							  LogicalType::UBIGINT, Value::UBIGINT(0), CheckWorkers);
 	config.AddExtensionOption("skein_max_tasks", "Most tasks of a stage; 0: one per worker", LogicalType::UBIGINT,
-							  Value::UBIGINT(0));
+							  Value::UBIGINT(0), CheckMaxTasks);
 	config.AddExtensionOption("skein_bytes_per_task", "A leaf asks for a task for so many bytes really read", text,
 							  Value("64MiB"), CheckBytes);
 	config.AddExtensionOption("skein_join", "auto, broadcast, shuffle (where legal)", text, Value("auto"), CheckJoin);
 	config.AddExtensionOption("skein_broadcast_limit", "Largest build side that auto replicates", text, Value("64MiB"),
 							  CheckBytes);
-	config.AddExtensionOption("skein_page_bytes", "Size of an exchange page", text, Value("1MiB"), CheckBytes);
+	config.AddExtensionOption("skein_page_bytes", "Size of an exchange page", text, Value("1MiB"), CheckPageBytes);
 	config.AddExtensionOption("skein_buffer_bytes", "What a task may hold of unread output before it waits", text,
 							  Value("256MiB"), CheckBytes);
 	config.AddExtensionOption("skein_compression",

@@ -13,6 +13,10 @@ SkeinInstance::SkeinInstance(DatabaseInstance &db) : db_(db) {
 }
 
 SkeinInstance::~SkeinInstance() {
+	Stop();
+}
+
+void SkeinInstance::Stop() {
 	// Coordinators first: they hold links to the workers.
 	local_.reset();
 	remote_.clear();

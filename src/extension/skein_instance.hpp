@@ -22,6 +22,9 @@ class SkeinInstance final : public duckdb::OptimizerExtensionInfo {
 public:
 	explicit SkeinInstance(duckdb::DatabaseInstance &db);
 	~SkeinInstance() override;
+	//! Ends everything that is kept, for good: a closed query may have left tasks that still hold pages in the memory
+	//! of the DuckDB instance. Called before that goes; no query runs then. Idempotent.
+	void Stop();
 
 	//! The workers that the settings name; none if they name none. Throws when an address is malformed or cannot be
 	//! resolved.

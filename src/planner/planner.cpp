@@ -133,6 +133,9 @@ private:
 std::vector<string> SpawnTasks(ClientContext &context, StageDraft &stage, LogicalExchangeSink &root) {
 	std::vector<string> result;
 	for (idx_t task = 0; task < stage.tasks; task++) {
+		if (context.IsInterrupted()) {
+			throw InterruptException();
+		}
 		TaskSpawner spawner;
 		spawner.Specialise(root.children[0], task, task);
 		root.ResolveOperatorTypes();
