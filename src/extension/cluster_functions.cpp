@@ -130,6 +130,10 @@ struct QueryRow {
 unique_ptr<GlobalTableFunctionState> InitQueries(ClientContext &context, TableFunctionInitInput &input) {
 	auto result = make_uniq<ReportRows>();
 	auto last = Session::Get(context)->Last();
+	if (last.run) {
+		// It is over for the session; a worker may still be freeing what was left of it.
+		last.run->WaitEnded(REPORT_TIMEOUT);
+	}
 	std::map<AttemptKey, QueryRow> running;
 	for (auto &worker : AskWorkers(context, input)) {
 		for (auto &query : worker.status.running_queries) {

@@ -4,6 +4,7 @@
     status_test.py PROGRAM
 """
 
+import os
 import signal
 import socket
 import time
@@ -22,6 +23,15 @@ def free_address():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def all_stopped(worker):
+    """Whether no thread of a process that got SIGSTOP runs any more."""
+    states = []
+    for task in os.listdir(f"/proc/{worker.pid}/task"):
+        with open(f"/proc/{worker.pid}/task/{task}/stat", encoding="ascii") as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+    return set(states) == {"T"}
 
 
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
@@ -67,6 +77,7 @@ class TableFunctionTest(ClusterTest):
         connection = self.connect(self.cluster_of(*workers))
         self.assertEqual(connection.execute("SELECT count(*) FROM skein_cluster() WHERE state = 'ready'").fetchall(), [(2,)])
         workers[1].process.send_signal(signal.SIGSTOP)
+        until(lambda: all_stopped(workers[1]), LIMIT, "all its threads have stopped")
         rows = connection.execute("SELECT state FROM skein_cluster()").fetchall()
         self.assertEqual(rows, [("ready",), ("unreachable",)])
 
