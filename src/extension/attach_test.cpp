@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
-
 namespace skein {
 namespace {
 
@@ -37,27 +34,6 @@ TEST(Attach, WorksOnADatabaseThatTookOverTheSettingsOfAnother) {
 	DuckDB second(nullptr, &config);
 	Attach(*second.instance);
 	EXPECT_TRUE(Distributes(second));
-}
-
-TEST(Attach, ADatabaseMayBeClosedRightAfterAnInterruptedQuery) {
-	for (int round = 0; round < 2; round++) {
-		auto db = duckdb::make_uniq<DuckDB>(nullptr);
-		Attach(*db->instance);
-		auto connection = duckdb::make_uniq<Connection>(*db);
-		for (auto sql : {"SET skein_mode = 'force'", "SET skein_workers = 3", "SET skein_page_bytes = 1",
-						 "CREATE TABLE t AS SELECT i % 50 AS i, i % 5 AS j FROM range(1000000) r(i)"}) {
-			ASSERT_FALSE(connection->Query(sql)->HasError()) << sql;
-		}
-		std::thread interrupter([&]() {
-			std::this_thread::sleep_for(std::chrono::milliseconds(700 + 500 * round));
-			connection->Interrupt();
-		});
-		connection->Query("SELECT count(DISTINCT i), min(DISTINCT i), max(DISTINCT i), sum(DISTINCT i), "
-						  "product(DISTINCT i) FROM t GROUP BY j ORDER BY ALL");
-		interrupter.join();
-		connection.reset();
-		db.reset();
-	}
 }
 
 TEST(Settings, ValuesThatCanOnlyBeMistakesAreRefused) {

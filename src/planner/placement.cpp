@@ -2,10 +2,15 @@
 
 #include "duckdb/common/serializer/binary_serializer.hpp"
 #include "duckdb/common/serializer/memory_stream.hpp"
+#include "duckdb/function/lambda_functions.hpp"
 #include "duckdb/optimizer/optimizer.hpp"
 #include "duckdb/planner/binder.hpp"
 #include "duckdb/planner/expression/list.hpp"
 #include "duckdb/planner/expression_iterator.hpp"
+#include "duckdb/planner/filter/conjunction_filter.hpp"
+#include "duckdb/planner/filter/expression_filter.hpp"
+#include "duckdb/planner/filter/optional_filter.hpp"
+#include "duckdb/planner/filter/struct_filter.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
@@ -311,6 +316,14 @@ bool Placement::ExpressionTravels(Expression &expression, string &reason) {
 		if (!HaveFunction(CatalogType::SCALAR_FUNCTION_ENTRY, function.name, reason)) {
 			return false;
 		}
+		// The body of a lambda is no child.
+		auto &bind_info = expression.Cast<BoundFunctionExpression>().bind_info;
+		if (function.HasBindLambdaCallback() && bind_info) {
+			auto &lambda = bind_info->Cast<ListLambdaBindData>().lambda_expr;
+			if (lambda && !ExpressionTravels(*lambda, reason)) {
+				return false;
+			}
+		}
 	}
 	if (expression.GetExpressionClass() == ExpressionClass::BOUND_AGGREGATE &&
 		!HaveFunction(CatalogType::AGGREGATE_FUNCTION_ENTRY, expression.Cast<BoundAggregateExpression>().function.name,
@@ -329,6 +342,27 @@ bool Placement::ExpressionTravels(Expression &expression, string &reason) {
 	return travels;
 }
 
+bool Placement::FilterTravels(TableFilter &filter, string &reason) {
+	switch (filter.filter_type) {
+	case TableFilterType::EXPRESSION_FILTER:
+		return ExpressionTravels(*filter.Cast<ExpressionFilter>().expr, reason);
+	case TableFilterType::CONJUNCTION_AND:
+	case TableFilterType::CONJUNCTION_OR: {
+		auto &children = static_cast<ConjunctionFilter &>(filter).child_filters;
+		return std::all_of(children.begin(), children.end(),
+						   [&](auto &child) { return FilterTravels(*child, reason); });
+	}
+	case TableFilterType::STRUCT_EXTRACT:
+		return FilterTravels(*filter.Cast<StructFilter>().child_filter, reason);
+	case TableFilterType::OPTIONAL_FILTER: {
+		auto &child = filter.Cast<OptionalFilter>().child_filter;
+		return !child || FilterTravels(*child, reason);
+	}
+	default:
+		return true;
+	}
+}
+
 bool Placement::HaveFunction(CatalogType type, const string &name, string &reason) {
 	if (options_.worker_functions->HasFunction(context_, type, name)) {
 		return true;
@@ -341,6 +375,13 @@ bool Placement::CanTravel(LogicalOperator &op, string &reason) {
 	if (op.type == LogicalOperatorType::LOGICAL_GET && !op.children.empty() &&
 		!HaveFunction(CatalogType::TABLE_FUNCTION_ENTRY, op.Cast<LogicalGet>().function.name, reason)) {
 		return false;
+	}
+	if (op.type == LogicalOperatorType::LOGICAL_GET) {
+		for (auto &entry : op.Cast<LogicalGet>().table_filters.filters) {
+			if (!FilterTravels(*entry.second, reason)) {
+				return false;
+			}
+		}
 	}
 	bool travels = true;
 	LogicalOperatorVisitor::EnumerateExpressions(op, [&](unique_ptr<Expression> *expression) {

@@ -112,6 +112,8 @@ private:
 	//! Whether the workers can call this function; if not, why.
 	bool HaveFunction(duckdb::CatalogType type, const std::string &name, std::string &reason);
 	bool ExpressionTravels(duckdb::Expression &expression, std::string &reason);
+	//! The same for a filter that a scan applies.
+	bool FilterTravels(duckdb::TableFilter &filter, std::string &reason);
 	Distribution PlaceByRule(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
 
 	struct Analysis {

@@ -35,8 +35,12 @@ public:
 	DelimPath(Placement &placement) : placement_(placement) {
 	}
 
-	//! False if an operator on the path must see rows of several tasks.
+	//! False if an operator on the path must see rows of several tasks, or can only run in the session.
 	bool Walk(LogicalOperator &op) {
+		string reason;
+		if (!placement_.CanTravel(op, reason)) {
+			return false;
+		}
 		switch (op.type) {
 		case LogicalOperatorType::LOGICAL_DELIM_GET: {
 			auto &get = op.Cast<LogicalDelimGet>();
