@@ -200,10 +200,14 @@ class ClientTest(ClusterTest):
         connection = self.connect(workers)
         self.assert_works_here(connection)
         began = time.process_time()
-        switches = voluntary_switches()
-        time.sleep(1)
-        self.assertLess(time.process_time() - began, 0.05)
-        self.assertLess(voluntary_switches() - switches, 20)
+        seconds = []
+        for _ in range(4):
+            switches = voluntary_switches()
+            time.sleep(1)
+            seconds.append(voluntary_switches() - switches)
+        self.assertLess(time.process_time() - began, 0.2)
+        # The quietest second: gRPC's own threads wake up now and then, a thread that polls does so in each.
+        self.assertLess(min(seconds), 20)
         for worker in workers:
             self.assertTrue(is_idle(worker))
 
@@ -252,6 +256,7 @@ class ClientTest(ClusterTest):
     def test_a_lost_worker_does_not_end_the_session(self):
         workers = self.workers(3)
         connection = self.connect(workers)
+        connection.execute("SET skein_retry='none'")
         self.assert_works_here(connection)
         victim = workers.pop()
         victim.kill()
