@@ -5,6 +5,7 @@
 #include "duckdb/execution/column_binding_resolver.hpp"
 #include "duckdb/execution/physical_plan_generator.hpp"
 #include "exchange/runtime_filter.hpp"
+#include "plan/columns.hpp"
 
 namespace skein {
 
@@ -203,11 +204,7 @@ LogicalRuntimeFilter::LogicalRuntimeFilter(vector<unique_ptr<Expression>> keys)
 PhysicalOperator &LogicalRuntimeFilter::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
 	auto &rows = planner.CreatePlan(*children[0]);
 	auto &hashes = planner.CreatePlan(*children[1]);
-	vector<unique_ptr<Expression>> keys;
-	for (auto &key : expressions) {
-		keys.push_back(key->Copy());
-	}
-	return planner.Make<PhysicalRuntimeFilter>(rows, hashes, std::move(keys), estimated_cardinality);
+	return planner.Make<PhysicalRuntimeFilter>(rows, hashes, CopyAll(expressions), estimated_cardinality);
 }
 
 void LogicalRuntimeFilter::ResolveColumnBindings(ColumnBindingResolver &resolver, vector<ColumnBinding> &bindings) {

@@ -32,6 +32,24 @@ void ReplaceColumns(LogicalOperator &op, const vector<ColumnBinding> &from, cons
 	});
 }
 
+vector<unique_ptr<Expression>> CopyAll(const vector<unique_ptr<Expression>> &expressions) {
+	vector<unique_ptr<Expression>> result;
+	for (auto &expression : expressions) {
+		result.push_back(expression->Copy());
+	}
+	return result;
+}
+
+void AddProjection(unique_ptr<LogicalOperator> &op, idx_t table_index, vector<unique_ptr<Expression>> expressions) {
+	auto projection = make_uniq<LogicalProjection>(table_index, std::move(expressions));
+	if (op->has_estimated_cardinality) {
+		projection->SetEstimatedCardinality(op->estimated_cardinality);
+	}
+	projection->children.push_back(std::move(op));
+	projection->ResolveOperatorTypes();
+	op = std::move(projection);
+}
+
 std::string ColumnName(const LogicalOperator &op, const ColumnBinding &column) {
 	if (op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
 		auto &projection = op.Cast<LogicalProjection>();

@@ -16,6 +16,14 @@ void ReplaceColumns(duckdb::unique_ptr<duckdb::Expression> &expression,
 void ReplaceColumns(duckdb::LogicalOperator &op, const duckdb::vector<duckdb::ColumnBinding> &from,
 					const duckdb::vector<duckdb::ColumnBinding> &to);
 
+//! Copies of all of them, in their order.
+duckdb::vector<duckdb::unique_ptr<duckdb::Expression>>
+CopyAll(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);
+
+//! Puts a projection above `op` that returns these expressions under `table_index`, with types resolved.
+void AddProjection(duckdb::unique_ptr<duckdb::LogicalOperator> &op, duckdb::idx_t table_index,
+				   duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> expressions);
+
 //! How EXPLAIN shows a column of `op`; empty if it is computed by an operator whose columns have no names.
 std::string ColumnName(const duckdb::LogicalOperator &op, const duckdb::ColumnBinding &column);
 

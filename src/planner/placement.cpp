@@ -12,7 +12,6 @@
 #include "duckdb/planner/filter/optional_filter.hpp"
 #include "duckdb/planner/filter/struct_filter.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
-#include "duckdb/planner/operator/logical_projection.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
 #include "plan/columns.hpp"
 #include "plan/plan_checker.hpp"
@@ -262,15 +261,8 @@ Distribution Placement::Project(unique_ptr<LogicalOperator> &op, const vector<Co
 		auto &type = op->types[static_cast<idx_t>(position)];
 		expressions.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(*op, column), type, column));
 	}
-	auto table_index = NewTableIndex();
-	auto projection = make_uniq<LogicalProjection>(table_index, std::move(expressions));
-	if (op->has_estimated_cardinality) {
-		projection->SetEstimatedCardinality(op->estimated_cardinality);
-	}
-	projection->children.push_back(std::move(op));
-	projection->ResolveOperatorTypes();
-	auto new_names = projection->GetColumnBindings();
-	op = std::move(projection);
+	AddProjection(op, NewTableIndex(), std::move(expressions));
+	auto new_names = op->GetColumnBindings();
 	for (auto &place : under_way_) {
 		if (&place.get() != &op && place.get()) {
 			ReplaceColumns(*place.get(), names, new_names);

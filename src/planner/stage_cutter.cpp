@@ -6,6 +6,7 @@
 #include "duckdb/planner/operator/logical_projection.hpp"
 #include "plan/columns.hpp"
 #include "planner/leaf_shares.hpp"
+#include "planner/rules/aggregate_steps.hpp"
 
 namespace skein {
 
@@ -88,7 +89,7 @@ bool PassesColumns(const LogicalOperator &op, vector<ColumnBinding> &own, vector
 		expressions = &op.expressions;
 		table_index = op.Cast<LogicalProjection>().table_index;
 	} else if (op.type == LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY &&
-			   op.Cast<LogicalAggregate>().grouping_sets.size() <= 1) {
+			   !HasGroupingSets(op.Cast<LogicalAggregate>())) {
 		expressions = &op.Cast<LogicalAggregate>().groups;
 		table_index = op.Cast<LogicalAggregate>().group_index;
 	} else {
@@ -192,11 +193,7 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 		output.sink.keys.push_back(std::move(key));
 	}
 	if (exchange->filtered_by) {
-		vector<unique_ptr<Expression>> keys;
-		for (auto &key : output.sink.keys) {
-			keys.push_back(key->Copy());
-		}
-		AddRuntimeFilter(*exchange, producer, std::move(keys));
+		AddRuntimeFilter(*exchange, producer, CopyAll(output.sink.keys));
 	}
 	input.producer = &producer;
 	input.output = static_cast<uint32_t>(producer.outputs.size());
@@ -233,9 +230,7 @@ void StageCutter::AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &
 	DraftOutput output;
 	output.sink.kind = ExchangeKind::KEY_HASHES;
 	output.consumer = &producer;
-	for (auto &key : source.producer->outputs[source.output].sink.keys) {
-		output.sink.keys.push_back(key->Copy());
-	}
+	output.sink.keys = CopyAll(source.producer->outputs[source.output].sink.keys);
 	DraftInput input;
 	input.name = "NetworkKeyHashes";
 	input.producer = source.producer;

@@ -21,9 +21,7 @@ vector<unique_ptr<Expression>> CommonDistinctArguments(LogicalAggregate &aggrega
 		}
 		if (!found) {
 			found = true;
-			for (auto &child : bound.children) {
-				result.push_back(child->Copy());
-			}
+			result = CopyAll(bound.children);
 			continue;
 		}
 		if (!Expression::ListEquals(result, bound.children)) {

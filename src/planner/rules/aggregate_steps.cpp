@@ -18,14 +18,6 @@ bool HasDistinct(const LogicalAggregate &aggregate) {
 	});
 }
 
-vector<unique_ptr<Expression>> CopyAll(const vector<unique_ptr<Expression>> &expressions) {
-	vector<unique_ptr<Expression>> result;
-	for (auto &expression : expressions) {
-		result.push_back(expression->Copy());
-	}
-	return result;
-}
-
 std::optional<vector<AggregateParts>> SplitAll(ClientContext &context, const LogicalAggregate &aggregate,
 											   bool distinct_is_local, string &reason) {
 	vector<AggregateParts> result;

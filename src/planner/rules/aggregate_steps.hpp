@@ -2,6 +2,7 @@
 
 #include "duckdb/planner/operator/logical_aggregate.hpp"
 #include "engine/aggregate_parts.hpp"
+#include "plan/columns.hpp"
 #include "planner/placement.hpp"
 
 #include <optional>
@@ -11,9 +12,6 @@ namespace skein {
 //! Whether it groups by anything but all of its groups, or calls GROUPING().
 bool HasGroupingSets(const duckdb::LogicalAggregate &aggregate);
 bool HasDistinct(const duckdb::LogicalAggregate &aggregate);
-
-duckdb::vector<duckdb::unique_ptr<duckdb::Expression>>
-CopyAll(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);
 
 //! The parts of all aggregates of an operator, or nothing and why not. `distinct_is_local`: equal arguments of a
 //! DISTINCT aggregate are in one task.

@@ -1,4 +1,5 @@
 #include "duckdb/planner/operator/logical_distinct.hpp"
+#include "plan/columns.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -47,9 +48,7 @@ public:
 		}
 		if (distinct.distinct_type == DistinctType::DISTINCT) {
 			auto local = make_uniq<LogicalDistinct>(DistinctType::DISTINCT);
-			for (auto &target : distinct.distinct_targets) {
-				local->distinct_targets.push_back(target->Copy());
-			}
+			local->distinct_targets = CopyAll(distinct.distinct_targets);
 			local->SetEstimatedCardinality(distinct.EstimateCardinality(placement.Context()));
 			local->children.push_back(std::move(child));
 			local->ResolveOperatorTypes();

@@ -1,6 +1,5 @@
 #include "duckdb/planner/expression/bound_aggregate_expression.hpp"
 #include "duckdb/planner/expression/list.hpp"
-#include "duckdb/planner/operator/logical_projection.hpp"
 #include "duckdb/planner/operator/logical_set_operation.hpp"
 #include "plan/columns.hpp"
 #include "planner/rules/aggregate_steps.hpp"
@@ -175,12 +174,9 @@ private:
 			one->SetEstimatedCardinality(one->groups.empty() ? 1 : read->estimated_cardinality);
 		}
 		one->children.push_back(std::move(read));
-		auto projection = make_uniq<LogicalProjection>(placement.NewTableIndex(), std::move(columns));
-		if (one->has_estimated_cardinality) {
-			projection->SetEstimatedCardinality(one->estimated_cardinality);
-		}
-		projection->children.push_back(std::move(one));
-		return projection;
+		unique_ptr<LogicalOperator> result = std::move(one);
+		AddProjection(result, placement.NewTableIndex(), std::move(columns));
+		return result;
 	}
 };
 

@@ -1,6 +1,5 @@
 #include "duckdb/planner/operator/logical_limit.hpp"
 #include "duckdb/planner/operator/logical_order.hpp"
-#include "duckdb/planner/operator/logical_projection.hpp"
 #include "duckdb/planner/operator/logical_top_n.hpp"
 #include "plan/columns.hpp"
 #include "planner/rules/rules.hpp"
@@ -38,13 +37,7 @@ void ComputeOrders(Placement &placement, unique_ptr<LogicalOperator> &child, vec
 		expressions.push_back(std::move(order.expression));
 		order.expression = std::move(column);
 	}
-	auto projection = make_uniq<LogicalProjection>(table_index, std::move(expressions));
-	if (child->has_estimated_cardinality) {
-		projection->SetEstimatedCardinality(child->estimated_cardinality);
-	}
-	projection->children.push_back(std::move(child));
-	projection->ResolveOperatorTypes();
-	child = std::move(projection);
+	AddProjection(child, table_index, std::move(expressions));
 }
 
 vector<BoundOrderByNode> CopyOrders(const vector<BoundOrderByNode> &orders) {

@@ -1,7 +1,7 @@
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
 #include "duckdb/planner/expression_binder.hpp"
-#include "duckdb/planner/operator/logical_projection.hpp"
 #include "duckdb/planner/operator/logical_set_operation.hpp"
+#include "plan/columns.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -38,11 +38,7 @@ void SetTypes(Placement &placement, unique_ptr<LogicalOperator> &op, const vecto
 	for (idx_t i = 0; i < bindings.size(); i++) {
 		columns.push_back(make_uniq<BoundColumnRefExpression>(types[i], bindings[i]));
 	}
-	auto projection = make_uniq<LogicalProjection>(placement.NewTableIndex(), std::move(columns));
-	projection->SetEstimatedCardinality(op->EstimateCardinality(placement.Context()));
-	projection->children.push_back(std::move(op));
-	projection->ResolveOperatorTypes();
-	op = std::move(projection);
+	AddProjection(op, placement.NewTableIndex(), std::move(columns));
 }
 
 //! All columns of an operator, as DuckDB compares them: by their collation.
