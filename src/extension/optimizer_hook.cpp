@@ -129,7 +129,7 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	};
 	callbacks.settings = TravellingSettings(input.context);
 	auto options = OptionsFor(input.context, settings, workers);
-	options.worker_functions = instance.FunctionsOfWorkers();
+	options.worker_functions = [&instance]() { return instance.FunctionsOfWorkers(); };
 	options.deal_session_rows = settings.mode == Mode::FORCE && !ChangesRows(*statement);
 	return PlanQuery(input, statement, query, options, callbacks);
 }

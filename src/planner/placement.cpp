@@ -356,7 +356,10 @@ bool Placement::FilterTravels(TableFilter &filter, string &reason) {
 }
 
 bool Placement::HaveFunction(CatalogType type, const string &name, string &reason) {
-	if (options_.worker_functions->HasFunction(context_, type, name)) {
+	if (!worker_functions_) {
+		worker_functions_ = options_.worker_functions();
+	}
+	if (worker_functions_->HasFunction(context_, type, name)) {
 		return true;
 	}
 	reason = name + "() is a function that only this session has";

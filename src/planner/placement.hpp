@@ -121,6 +121,8 @@ private:
 		std::string reason;
 	};
 	std::map<duckdb::LogicalGet *, Analysis> analyses_;
+	//! Null until the first function is met.
+	std::shared_ptr<const WorkerFunctions> worker_functions_;
 	duckdb::ClientContext &context_;
 	duckdb::Optimizer &optimizer_;
 	const PlannerOptions options_;

@@ -4,6 +4,7 @@
 #include "planner/worker_functions.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace skein {
@@ -22,8 +23,8 @@ struct PlannerOptions {
 	duckdb::idx_t broadcast_limit = duckdb::idx_t(64) << 20;
 	//! A leaf of so many bytes at most is rather read by every task than read by one and broadcast.
 	duckdb::idx_t replicate_limit = duckdb::idx_t(1) << 20;
-	//! What the workers can call.
-	std::shared_ptr<const WorkerFunctions> worker_functions;
+	//! Finds out what the workers can call; asked when the first function is met, as it takes a while.
+	std::function<std::shared_ptr<const WorkerFunctions>()> worker_functions;
 	//! Whether rows that only the session can read are dealt to the tasks just to have them there.
 	bool deal_session_rows = false;
 	//! DuckDB's preserve_insertion_order.
