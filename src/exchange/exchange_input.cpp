@@ -246,13 +246,17 @@ bool ExchangeInput::IsReadyFrom(size_t producer) {
 
 void ExchangeInput::SetWaker(std::function<void()> waker) {
 	std::lock_guard<std::mutex> guard(waker_mutex_);
-	waker_ = std::move(waker);
+	waker_.swap(waker);
 }
 
 void ExchangeInput::Wake() {
-	std::lock_guard<std::mutex> guard(waker_mutex_);
-	if (waker_) {
-		waker_();
+	std::function<void()> waker;
+	{
+		std::lock_guard<std::mutex> guard(waker_mutex_);
+		waker = waker_;
+	}
+	if (waker) {
+		waker();
 	}
 }
 

@@ -93,8 +93,8 @@ public:
 	//! Whether Next() (or NextFrom() of that producer) would not return WAIT.
 	bool IsReady();
 	bool IsReadyFrom(size_t producer);
-	//! Called whenever something arrives, ends or fails. Replaces an earlier waker, which is not running any more when
-	//! this returns.
+	//! Called without a lock whenever something arrives, ends or fails; it may call any method. Replaces an earlier
+	//! waker, which may be running still when this returns.
 	void SetWaker(std::function<void()> waker);
 	//! Wants nothing more: tells every producer that has not ended, unless the input has failed, as then the whole
 	//! query ends. Idempotent; also right if Open() was never called. Does not throw.

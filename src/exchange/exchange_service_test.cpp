@@ -83,6 +83,23 @@ TEST_P(ExchangeServiceTest, ReadsAllProducersToTheirEnd) {
 	DropAndExpectNothingLeft();
 }
 
+// The thread that wakes the last task of a pipeline may be the one with which the reader goes.
+TEST_P(ExchangeServiceTest, AReaderMayEndWhileItIsWoken) {
+	auto output = AddOutput(0);
+	auto input = Input(1);
+	int wakes = 0;
+	input->SetWaker([&]() {
+		wakes++;
+		input->SetWaker(nullptr);
+		input->Close();
+	});
+	input->Open();
+	output->Append(0, pages.Make({1, 2}));
+	EXPECT_EQ(wakes, 1);
+	EXPECT_TRUE(output->IsAbandoned());
+	DropAndExpectNothingLeft();
+}
+
 TEST_P(ExchangeServiceTest, AReaderMayComeBeforeTheOutput) {
 	auto input = Input(1);
 	input->Open();

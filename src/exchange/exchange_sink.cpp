@@ -1,6 +1,7 @@
 #include "exchange/exchange_sink.hpp"
 
 #include "duckdb/execution/expression_executor.hpp"
+#include "exchange/blocked_tasks.hpp"
 #include "exchange/key_hash.hpp"
 #include "wire/page_codec.hpp"
 
@@ -36,10 +37,7 @@ public:
 		: channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(*context.db)),
 		  key_hashes(channels->outputs.size()) {
 		for (auto &output : channels->outputs) {
-			output->SetWriterWaker([this]() {
-				auto guard = Lock();
-				UnblockTasks(guard);
-			});
+			output->SetWriterWaker([blocked = blocked]() { blocked->WakeAll(); });
 		}
 	}
 	~SinkGlobalState() override {
@@ -65,6 +63,7 @@ public:
 	}
 
 	const duckdb::shared_ptr<TaskChannels> channels;
+	const std::shared_ptr<BlockedTasks> blocked = std::make_shared<BlockedTasks>();
 	//! The instance's, not the connection's: pages outlive the task that made them.
 	BufferManager &buffers;
 	atomic<idx_t> rows{0};
@@ -249,12 +248,9 @@ unique_ptr<LocalSinkState> PhysicalExchangeSink::GetLocalSinkState(ExecutionCont
 SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &chunk, OperatorSinkInput &input) const {
 	auto &global = input.global_state.Cast<SinkGlobalState>();
 	auto &local = input.local_state.Cast<SinkLocalState>();
-	if (global.AnyFull()) {
-		auto guard = global.Lock();
-		// Asked again under the lock that the waker takes: a wake-up between the two questions is not lost.
-		if (global.AnyFull()) {
-			return global.BlockSink(guard, input.interrupt_state);
-		}
+	if (global.AnyFull() &&
+		global.blocked->AddUnless([&]() { return !global.AnyFull(); }, input.interrupt_state)) {
+		return SinkResultType::BLOCKED;
 	}
 	if (global.AllAbandoned()) {
 		return SinkResultType::FINISHED;

@@ -3,6 +3,7 @@
 #include "duckdb/parallel/meta_pipeline.hpp"
 #include "duckdb/parallel/pipeline.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
+#include "engine/blocked_task.hpp"
 #include "engine/client_error.hpp"
 #include "engine/pipeline_shape.hpp"
 #include "wire/page_codec.hpp"
@@ -24,6 +25,28 @@ FirstPage FirstPageFor(ReadOrder order) {
 	}
 }
 
+class SourceGlobalState;
+
+//! Wakes the tasks of a source that wait for a page. Shared with the input, which may use it after the source's end.
+class SourceWaker {
+public:
+	explicit SourceWaker(SourceGlobalState &source) : source_(&source) {
+	}
+	//! Registers the calling task unless `is_ready`, which is asked under the lock that Wake() takes: what arrives after
+	//! this question wakes the task. Whether the source is to return `result`.
+	template <class IS_READY>
+	bool Block(IS_READY is_ready, const InterruptState &task, SourceResultType &result);
+	void Wake();
+	//! The source ends; Wake() is not running any more when this returns.
+	void Detach();
+
+private:
+	std::mutex mutex_;
+	SourceGlobalState *source_;
+	//! Those that the source's state knows too, which wakes them when the pipeline ends early.
+	std::vector<InterruptState> blocked_;
+};
+
 class SourceGlobalState final : public GlobalSourceState {
 public:
 	SourceGlobalState(ClientContext &context, std::shared_ptr<ExchangeInput> input_p, ReadOrder order)
@@ -32,13 +55,11 @@ public:
 		input->SetFirstPage(FirstPageFor(order));
 		auto threads = static_cast<idx_t>(TaskScheduler::GetScheduler(context).NumberOfThreads());
 		max_threads = parallel ? std::max<idx_t>(1, std::min<idx_t>(threads, input->ProducerCount())) : 1;
-		input->SetWaker([this]() {
-			auto guard = Lock();
-			UnblockTasks(guard);
-		});
+		input->SetWaker([waker = waker]() { waker->Wake(); });
 		input->Open();
 	}
 	~SourceGlobalState() override {
+		waker->Detach();
 		input->SetWaker(nullptr);
 		input->Close();
 	}
@@ -47,8 +68,43 @@ public:
 	}
 
 	const std::shared_ptr<ExchangeInput> input;
+	const std::shared_ptr<SourceWaker> waker = std::make_shared<SourceWaker>(*this);
 	idx_t max_threads;
 };
+
+template <class IS_READY>
+bool SourceWaker::Block(IS_READY is_ready, const InterruptState &task, SourceResultType &result) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	if (is_ready()) {
+		return false;
+	}
+	auto source_guard = source_->Lock();
+	result = source_->BlockSource(source_guard, task);
+	if (result == SourceResultType::BLOCKED) {
+		blocked_.push_back(task);
+	}
+	return true;
+}
+
+void SourceWaker::Wake() {
+	// Let go of without a lock: the last of them to end may take the source with it.
+	std::vector<duckdb::shared_ptr<Task>> held;
+	std::lock_guard<std::mutex> guard(mutex_);
+	if (!source_ || blocked_.empty()) {
+		return;
+	}
+	for (auto &task : blocked_) {
+		held.push_back(TaskOf(task));
+	}
+	blocked_.clear();
+	auto source_guard = source_->Lock();
+	source_->UnblockTasks(source_guard);
+}
+
+void SourceWaker::Detach() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	source_ = nullptr;
+}
 
 class SourceLocalState final : public LocalSourceState {
 public:
@@ -59,15 +115,6 @@ public:
 	//! Only for ReadOrder::MERGE.
 	duckdb::unique_ptr<SortedMerge> merge;
 };
-
-//! Registers the calling task to be woken, unless there is something to read by now.
-template <class IS_READY>
-SourceResultType Block(SourceGlobalState &global, OperatorSourceInput &input, IS_READY is_ready, bool &retry) {
-	auto guard = global.Lock();
-	// Asked under the lock that the waker takes: what arrives after this question wakes the task.
-	retry = is_ready();
-	return retry ? SourceResultType::HAVE_MORE_OUTPUT : global.BlockSource(guard, input.interrupt_state);
-}
 
 } // namespace
 
@@ -115,16 +162,15 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 			source.SetFirstPage(FirstPage::WITH_ALL_OTHERS);
 		}
 	}
+	SourceResultType blocked;
 	while (true) {
-		bool retry;
 		if (order_ == ReadOrder::MERGE) {
 			if (local.merge->Next(chunk)) {
 				return chunk.size() == 0 ? SourceResultType::FINISHED : SourceResultType::HAVE_MORE_OUTPUT;
 			}
-			auto result = Block(
-				global, input, [&]() { return source.IsReadyFrom(local.merge->AwaitedProducer()); }, retry);
-			if (!retry) {
-				return result;
+			if (global.waker->Block([&]() { return source.IsReadyFrom(local.merge->AwaitedProducer()); },
+									input.interrupt_state, blocked)) {
+				return blocked;
 			}
 			continue;
 		}
@@ -145,10 +191,9 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 			chunk.SetCardinality(0);
 			return SourceResultType::FINISHED;
 		}
-		auto result = Block(
-			global, input, [&]() { return in_order ? source.IsReadyFrom(local.producer) : source.IsReady(); }, retry);
-		if (!retry) {
-			return result;
+		if (global.waker->Block([&]() { return in_order ? source.IsReadyFrom(local.producer) : source.IsReady(); },
+								input.interrupt_state, blocked)) {
+			return blocked;
 		}
 	}
 }

@@ -10,13 +10,17 @@ OutputBuffer::OutputBuffer(idx_t partitions, idx_t capacity_bytes)
 
 void OutputBuffer::SetWriterWaker(std::function<void()> waker) {
 	std::lock_guard<std::mutex> guard(waker_mutex_);
-	writer_waker_ = std::move(waker);
+	writer_waker_.swap(waker);
 }
 
 void OutputBuffer::WakeWriter() {
-	std::lock_guard<std::mutex> guard(waker_mutex_);
-	if (writer_waker_) {
-		writer_waker_();
+	std::function<void()> waker;
+	{
+		std::lock_guard<std::mutex> guard(waker_mutex_);
+		waker = writer_waker_;
+	}
+	if (waker) {
+		waker();
 	}
 }
 

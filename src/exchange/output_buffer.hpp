@@ -26,7 +26,7 @@ struct OutputRead {
 //! Keeps the pages of one output of one task until each consumer task has taken those of its partition.
 //!
 //! Shared by the task that writes it and the node that serves it. Thread-safe: written by pipeline threads, each
-//! partition read by one reader. Callbacks may call any method but SetWriterWaker().
+//! partition read by one reader. Callbacks may call any method.
 //! Back-pressure: once more than `capacity_bytes` are held, IsFull() is true until the level has fallen under half of
 //! it; a page that several partitions hold counts once. Pages live in DuckDB's buffer manager, so a buffer without
 //! bound spills what does not fit into memory.
@@ -42,8 +42,8 @@ public:
 		return partitions_.size();
 	}
 
-	//! Called whenever a full buffer has room again, and when nobody reads any more. Replaces an earlier waker;
-	//! once it has returned, the earlier one is not running and will not be called.
+	//! Called without a lock whenever a full buffer has room again, and when nobody reads any more. Replaces an earlier
+	//! waker, which may be running still when this returns.
 	void SetWriterWaker(std::function<void()> waker);
 	bool IsFull() const;
 	//! True once every partition has been closed by its reader: the writer may stop.

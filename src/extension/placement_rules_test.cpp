@@ -326,6 +326,24 @@ TEST_F(PlacementRules, TooManyKeysFilterNothing) {
 	Run(connection, "RESET disabled_optimizers");
 }
 
+// When a pipeline ends before its source, the engine tells its sink not to block any more; here two share the sink.
+TEST_F(PlacementRules, AFullOutputKeepsTheRowsOfAUnionOfWhichOneSideEndsEarly) {
+	Connection connection(*db_);
+	auto empty = "SELECT big.k, big.s FROM big JOIN (SELECT k FROM other WHERE g * g = 2) none USING (k)";
+	auto sql = string(empty) + " UNION ALL SELECT k, s FROM other UNION ALL " + empty;
+	Run(connection, "SET skein_mode = 'off'");
+	auto expected = SortedRows(*Run(connection, sql));
+	Run(connection, "SET skein_mode = 'force'");
+	Run(connection, "SET skein_workers = 2");
+	Run(connection, "SET skein_page_bytes = '1'");
+	Run(connection, "SET skein_buffer_bytes = '1'");
+	for (string in_order : {"true", "false"}) {
+		Run(connection, "SET preserve_insertion_order = " + in_order);
+		EXPECT_EQ(SortedRows(*Run(connection, sql)).size(), expected.size());
+		EXPECT_EQ(SortedRows(*Run(connection, sql)), expected);
+	}
+}
+
 INSTANTIATE_TEST_SUITE_P(All, PlacementRules, ::testing::ValuesIn(CASES),
 						 [](const auto &info) { return info.param.name; });
 
