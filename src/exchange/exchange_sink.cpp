@@ -248,8 +248,7 @@ unique_ptr<LocalSinkState> PhysicalExchangeSink::GetLocalSinkState(ExecutionCont
 SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &chunk, OperatorSinkInput &input) const {
 	auto &global = input.global_state.Cast<SinkGlobalState>();
 	auto &local = input.local_state.Cast<SinkLocalState>();
-	if (global.AnyFull() &&
-		global.blocked->AddUnless([&]() { return !global.AnyFull(); }, input.interrupt_state)) {
+	if (global.AnyFull() && global.blocked->AddUnless([&]() { return !global.AnyFull(); }, input.interrupt_state)) {
 		return SinkResultType::BLOCKED;
 	}
 	if (global.AllAbandoned()) {

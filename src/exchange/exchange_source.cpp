@@ -32,8 +32,8 @@ class SourceWaker {
 public:
 	explicit SourceWaker(SourceGlobalState &source) : source_(&source) {
 	}
-	//! Registers the calling task unless `is_ready`, which is asked under the lock that Wake() takes: what arrives after
-	//! this question wakes the task. Whether the source is to return `result`.
+	//! Registers the calling task unless `is_ready`, which is asked under the lock that Wake() takes: what arrives
+	//! after this question wakes the task. Whether the source is to return `result`.
 	template <class IS_READY>
 	bool Block(IS_READY is_ready, const InterruptState &task, SourceResultType &result);
 	void Wake();

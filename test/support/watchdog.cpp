@@ -2,11 +2,20 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <unistd.h>
 
 namespace skein::test {
 namespace {
 
 constexpr std::chrono::seconds INTERRUPT_LIMIT{15};
+
+//! Where every thread of this process stands, on the error output; nothing where there is no gdb.
+void PrintStacks() {
+	auto command = "gdb -p " + std::to_string(getpid()) + " -batch -ex 'thread apply all backtrace 24' 1>&2";
+	if (std::system(command.c_str()) != 0) {
+		std::cerr << "no stacks: gdb could not be run" << std::endl;
+	}
+}
 
 } // namespace
 
@@ -56,6 +65,7 @@ void Watchdog::Run() {
 		if (timed_out_) {
 			std::cout.flush();
 			std::cerr << "cannot be interrupted: " << what_ << std::endl;
+			PrintStacks();
 			std::_Exit(1);
 		}
 		timed_out_ = true;
