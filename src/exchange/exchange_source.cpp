@@ -30,19 +30,18 @@ class SourceGlobalState;
 //! Wakes the tasks of a source that wait for a page. Shared with the input, which may use it after the source's end.
 class SourceWaker {
 public:
-	explicit SourceWaker(SourceGlobalState &source) : source_(&source) {
+	explicit SourceWaker(SourceGlobalState &source) : source_(source) {
 	}
 	//! Registers the calling task unless `is_ready`, which is asked under the lock that Wake() takes: what arrives
 	//! after this question wakes the task. Whether the source is to return `result`.
 	template <class IS_READY>
 	bool Block(IS_READY is_ready, const InterruptState &task, SourceResultType &result);
 	void Wake();
-	//! The source ends; Wake() is not running any more when this returns.
-	void Detach();
 
 private:
+	//! Only to be used while one of its tasks lives.
+	SourceGlobalState &source_;
 	std::mutex mutex_;
-	SourceGlobalState *source_;
 	//! Those that the source's state knows too, which wakes them when the pipeline ends early.
 	std::vector<InterruptState> blocked_;
 };
@@ -59,7 +58,6 @@ public:
 		input->Open();
 	}
 	~SourceGlobalState() override {
-		waker->Detach();
 		input->SetWaker(nullptr);
 		input->Close();
 	}
@@ -78,8 +76,8 @@ bool SourceWaker::Block(IS_READY is_ready, const InterruptState &task, SourceRes
 	if (is_ready()) {
 		return false;
 	}
-	auto source_guard = source_->Lock();
-	result = source_->BlockSource(source_guard, task);
+	auto source_guard = source_.Lock();
+	result = source_.BlockSource(source_guard, task);
 	if (result == SourceResultType::BLOCKED) {
 		blocked_.push_back(task);
 	}
@@ -87,23 +85,21 @@ bool SourceWaker::Block(IS_READY is_ready, const InterruptState &task, SourceRes
 }
 
 void SourceWaker::Wake() {
-	// Let go of without a lock: the last of them to end may take the source with it.
+	// Each keeps the source alive. Let go of without a lock: the last of them to end may take the source with it.
 	std::vector<duckdb::shared_ptr<Task>> held;
-	std::lock_guard<std::mutex> guard(mutex_);
-	if (!source_ || blocked_.empty()) {
-		return;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		for (auto &blocked : blocked_) {
+			if (auto task = TaskOf(blocked)) {
+				held.push_back(std::move(task));
+			}
+		}
+		blocked_.clear();
 	}
-	for (auto &task : blocked_) {
-		held.push_back(TaskOf(task));
+	if (!held.empty()) {
+		auto source_guard = source_.Lock();
+		source_.UnblockTasks(source_guard);
 	}
-	blocked_.clear();
-	auto source_guard = source_->Lock();
-	source_->UnblockTasks(source_guard);
-}
-
-void SourceWaker::Detach() {
-	std::lock_guard<std::mutex> guard(mutex_);
-	source_ = nullptr;
 }
 
 class SourceLocalState final : public LocalSourceState {

@@ -21,7 +21,9 @@ void EncodeError(const ErrorData &error, bool consequence, wire::Error &target) 
 	target.set_type(static_cast<uint32_t>(error.Type()));
 	target.set_message(error.RawMessage());
 	for (auto &entry : error.ExtraInfo()) {
-		(*target.mutable_extra())[entry.first] = entry.second;
+		auto &extra = *target.add_extra();
+		extra.set_name(entry.first);
+		extra.set_value(entry.second);
 	}
 	target.set_consequence(consequence);
 }
@@ -29,7 +31,7 @@ void EncodeError(const ErrorData &error, bool consequence, wire::Error &target) 
 ErrorData DecodeError(const wire::Error &source) {
 	unordered_map<string, string> extra;
 	for (auto &entry : source.extra()) {
-		extra[entry.first] = entry.second;
+		extra[entry.name()] = entry.value();
 	}
 	return MakeError(static_cast<ExceptionType>(source.type()), source.message(), extra);
 }
