@@ -1,6 +1,7 @@
 #include "exchange/exchange_sink.hpp"
 
 #include "duckdb/execution/expression_executor.hpp"
+#include "duckdb/planner/expression/bound_conjunction_expression.hpp"
 #include "exchange/blocked_tasks.hpp"
 #include "exchange/key_hash.hpp"
 #include "wire/page_codec.hpp"
@@ -77,7 +78,11 @@ public:
 struct LocalOutput {
 	LocalOutput(ExecutionContext &context, const SinkOutput &output, vector<LogicalType> types, idx_t partitions)
 		: hashes(LogicalType::HASH), selection(STANDARD_VECTOR_SIZE), part_of_row(STANDARD_VECTOR_SIZE),
-		  offsets(partitions + 1), executor(context.client) {
+		  offsets(partitions + 1), executor(context.client), filter_executor(context.client),
+		  column_executor(context.client) {
+		if (!output.TakesAll()) {
+			InitializeChosen(context, output, types);
+		}
 		auto builder_count = output.kind == ExchangeKind::SHUFFLE ? partitions : 1;
 		if (output.kind == ExchangeKind::KEY_HASHES) {
 			types = {LogicalType::HASH};
@@ -101,6 +106,30 @@ struct LocalOutput {
 		}
 	}
 
+	//! For an output that does not take every row, or not as it comes.
+	void InitializeChosen(ExecutionContext &context, const SinkOutput &output, vector<LogicalType> &types) {
+		input.InitializeEmpty(types);
+		chosen.Initialize(STANDARD_VECTOR_SIZE);
+		if (!output.filters.empty()) {
+			unique_ptr<Expression> filter = output.filters[0]->Copy();
+			for (idx_t i = 1; i < output.filters.size(); i++) {
+				filter = make_uniq<BoundConjunctionExpression>(ExpressionType::CONJUNCTION_AND, std::move(filter),
+															   output.filters[i]->Copy());
+			}
+			filter_expression = std::move(filter);
+			filter_executor.AddExpression(*filter_expression);
+		}
+		if (!output.columns.empty()) {
+			types.clear();
+			for (auto &column : output.columns) {
+				types.push_back(column->return_type);
+				column_executor.AddExpression(*column);
+			}
+			columns.Initialize(Allocator::Get(context.client), types);
+		}
+		prepared_rows = make_uniq<PreparedChunk>(types);
+	}
+
 	vector<PageBuilder> builders;
 	Vector hashes;
 	SelectionVector selection;
@@ -109,6 +138,14 @@ struct LocalOutput {
 	ExpressionExecutor executor;
 	DataChunk keys;
 	idx_t next_in_turn = 0;
+	//! An output that does not take all: its rows of the input, what it gives out of them, and that as it is appended.
+	ExpressionExecutor filter_executor;
+	duckdb::unique_ptr<Expression> filter_expression;
+	ExpressionExecutor column_executor;
+	SelectionVector chosen;
+	DataChunk input;
+	DataChunk columns;
+	duckdb::unique_ptr<PreparedChunk> prepared_rows;
 	//! KEY_HASHES: hashes that were sent before, each in the place that its low bits choose.
 	vector<hash_t> seen;
 	DataChunk hash_chunk;
@@ -221,6 +258,53 @@ void PartitionByHash(LocalOutput &local, DataChunk &chunk, idx_t partitions) {
 	}
 }
 
+//! The rows of the input that an output takes.
+DataChunk &ChooseRows(LocalOutput &output, DataChunk &chunk) {
+	output.input.Reference(chunk);
+	if (output.filter_expression) {
+		auto count = output.filter_executor.SelectExpression(chunk, output.chosen);
+		if (count < chunk.size()) {
+			output.input.Slice(output.chosen, count);
+		}
+	}
+	return output.input;
+}
+
+//! Makes what an output gives out of these rows, which it has chosen, ready to be appended.
+void PrepareColumns(LocalOutput &output, const SinkOutput &spec, DataChunk &rows) {
+	if (spec.columns.empty()) {
+		output.prepared_rows->Prepare(rows);
+		return;
+	}
+	output.columns.Reset();
+	output.column_executor.Execute(rows, output.columns);
+	output.prepared_rows->Prepare(output.columns);
+}
+
+//! Appends prepared rows to the partitions that have been chosen for them, or to the next in turn.
+void AppendToPartitions(SinkGlobalState &global, LocalOutput &output, const SinkOutput &spec, idx_t index,
+						const PreparedChunk &rows) {
+	auto partitions = global.channels->outputs[index]->PartitionCount();
+	if (spec.keys.empty()) {
+		idx_t partition = 0;
+		if (spec.kind == ExchangeKind::SHUFFLE) {
+			partition = output.next_in_turn;
+			output.next_in_turn = (partition + 1) % partitions;
+		}
+		AppendRows(global, rows, {spec, index, partition}, output.builders[partition],
+				   *FlatVector::IncrementalSelectionVector(), 0, rows.RowCount());
+		return;
+	}
+	for (idx_t partition = 0; partition < partitions; partition++) {
+		auto offset = output.offsets[partition];
+		auto count = output.offsets[partition + 1] - offset;
+		if (count > 0) {
+			AppendRows(global, rows, {spec, index, partition}, output.builders[partition], output.selection, offset,
+					   count);
+		}
+	}
+}
+
 } // namespace
 
 PhysicalExchangeSink::PhysicalExchangeSink(PhysicalPlan &plan, vector<SinkOutput> outputs, bool in_order,
@@ -254,42 +338,30 @@ SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &
 	if (global.AllAbandoned()) {
 		return SinkResultType::FINISHED;
 	}
-	auto count = chunk.size();
-	global.rows += count;
-	for (idx_t i = 0; i < outputs_.size(); i++) {
-		if (outputs_[i].kind == ExchangeKind::KEY_HASHES) {
-			AppendKeyHashes(global, *local.outputs[i], outputs_[i], i, chunk);
-		} else if (!outputs_[i].keys.empty()) {
-			PartitionByHash(*local.outputs[i], chunk, global.channels->outputs[i]->PartitionCount());
-		}
-	}
-	local.prepared.Prepare(chunk);
+	global.rows += chunk.size();
+	auto all_prepared = false;
 	for (idx_t i = 0; i < outputs_.size(); i++) {
 		auto &spec = outputs_[i];
 		auto &output = *local.outputs[i];
-		auto &buffer = *global.channels->outputs[i];
+		auto &rows = spec.TakesAll() ? chunk : ChooseRows(output, chunk);
+		if (rows.size() == 0) {
+			continue;
+		}
 		if (spec.kind == ExchangeKind::KEY_HASHES) {
+			AppendKeyHashes(global, output, spec, i, rows);
 			continue;
 		}
-		if (spec.keys.empty()) {
-			idx_t index = 0;
-			if (spec.kind == ExchangeKind::SHUFFLE) {
-				index = output.next_in_turn;
-				output.next_in_turn = (index + 1) % buffer.PartitionCount();
-			}
-			AppendRows(global, local.prepared, {spec, i, index}, output.builders[index],
-					   *FlatVector::IncrementalSelectionVector(), 0, count);
-			continue;
+		if (!spec.keys.empty()) {
+			PartitionByHash(output, rows, global.channels->outputs[i]->PartitionCount());
 		}
-		for (idx_t partition = 0; partition < buffer.PartitionCount(); partition++) {
-			auto offset = output.offsets[partition];
-			auto rows = output.offsets[partition + 1] - offset;
-			if (rows == 0) {
-				continue;
-			}
-			AppendRows(global, local.prepared, {spec, i, partition}, output.builders[partition], output.selection,
-					   offset, rows);
+		if (!spec.TakesAll()) {
+			PrepareColumns(output, spec, rows);
+		} else if (!all_prepared) {
+			// Once for all outputs that take everything.
+			local.prepared.Prepare(chunk);
+			all_prepared = true;
 		}
+		AppendToPartitions(global, output, spec, i, spec.TakesAll() ? local.prepared : *output.prepared_rows);
 	}
 	return SinkResultType::NEED_MORE_INPUT;
 }

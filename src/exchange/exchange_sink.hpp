@@ -8,11 +8,20 @@
 
 namespace skein {
 
-//! One output of a sink: who gets which row.
+//! One output of a sink: who gets which row. All expressions are over the sink's input columns.
 struct SinkOutput {
-	ExchangeKind kind;
-	//! Over the sink's input columns; hashed by DuckDB's own hash. Only for SHUFFLE and KEY_HASHES.
+	ExchangeKind kind = ExchangeKind::COALESCE;
+	//! Hashed by DuckDB's own hash. Only for SHUFFLE and KEY_HASHES.
 	duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys;
+	//! Only rows for which all of these are true are given out.
+	duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> filters;
+	//! What is given out of each row; empty: the input columns.
+	duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> columns;
+
+	//! Whether every row is given out as it comes.
+	bool TakesAll() const {
+		return filters.empty() && columns.empty();
+	}
 };
 
 //! The top of a task's plan: distributes the rows it gets over the partitions of the task's outputs.

@@ -45,18 +45,40 @@ public:
 	}
 };
 
+//! The outputs whose expressions stand in one list: `counts[0]` are the numbers of keys by output, then come those of
+//! filters and of columns.
+vector<SinkOutput> TakeApart(vector<unique_ptr<Expression>> &expressions, const vector<uint8_t> &kinds,
+							 const std::array<vector<idx_t>, 3> &counts) {
+	vector<SinkOutput> result;
+	auto next = expressions.begin();
+	for (idx_t i = 0; i < kinds.size(); i++) {
+		SinkOutput output;
+		output.kind = static_cast<ExchangeKind>(kinds[i]);
+		vector<unique_ptr<Expression>> *lists[] = {&output.keys, &output.filters, &output.columns};
+		for (idx_t list = 0; list < counts.size(); list++) {
+			auto end = next + static_cast<std::ptrdiff_t>(counts[list][i]);
+			std::move(next, end, std::back_inserter(*lists[list]));
+			next = end;
+		}
+		result.push_back(std::move(output));
+	}
+	return result;
+}
+
 } // namespace
 
 void RegisterExchangeOperators(DatabaseInstance &db) {
 	OperatorExtension::Register(DBConfig::GetConfig(db), make_shared_ptr<ExchangeOperatorExtension>());
 }
 
-LogicalExchangeSink::LogicalExchangeSink(vector<LogicalSinkOutput> outputs, bool in_order) : in_order_(in_order) {
+LogicalExchangeSink::LogicalExchangeSink(vector<SinkOutput> outputs, bool in_order) : in_order_(in_order) {
 	for (auto &output : outputs) {
 		kinds_.push_back(static_cast<uint8_t>(output.kind));
 		key_counts_.push_back(output.keys.size());
-		for (auto &key : output.keys) {
-			expressions.push_back(std::move(key));
+		filter_counts_.push_back(output.filters.size());
+		column_counts_.push_back(output.columns.size());
+		for (auto list : {&output.keys, &output.filters, &output.columns}) {
+			std::move(list->begin(), list->end(), std::back_inserter(expressions));
 		}
 	}
 }
@@ -77,16 +99,8 @@ string LogicalExchangeSink::GetExtensionName() const {
 PhysicalOperator &LogicalExchangeSink::CreatePlan(PhysicalPlanGenerator &planner,
 												  PhysicalExchangeSink::GetChannels get_channels) {
 	auto &child = planner.CreatePlan(*children[0]);
-	vector<SinkOutput> outputs;
-	idx_t next = 0;
-	for (idx_t i = 0; i < kinds_.size(); i++) {
-		SinkOutput output;
-		output.kind = static_cast<ExchangeKind>(kinds_[i]);
-		for (idx_t key = 0; key < key_counts_[i]; key++) {
-			output.keys.push_back(expressions[next++]->Copy());
-		}
-		outputs.push_back(std::move(output));
-	}
+	auto copies = CopyAll(expressions);
+	auto outputs = TakeApart(copies, kinds_, {key_counts_, filter_counts_, column_counts_});
 	auto &sink = planner.Make<PhysicalExchangeSink>(std::move(outputs), in_order_, std::move(get_channels),
 													estimated_cardinality);
 	sink.children.push_back(child);
@@ -102,25 +116,20 @@ void LogicalExchangeSink::Serialize(Serializer &serializer) const {
 	serializer.WriteProperty(300, "node_kind", static_cast<uint8_t>(NodeKind::SINK));
 	serializer.WriteProperty(301, "kinds", kinds_);
 	serializer.WriteProperty(302, "key_counts", key_counts_);
-	serializer.WriteProperty(303, "keys", expressions);
-	serializer.WriteProperty(304, "in_order", in_order_);
+	serializer.WriteProperty(303, "filter_counts", filter_counts_);
+	serializer.WriteProperty(304, "column_counts", column_counts_);
+	serializer.WriteProperty(305, "expressions", expressions);
+	serializer.WriteProperty(306, "in_order", in_order_);
 }
 
 unique_ptr<LogicalExtensionOperator> LogicalExchangeSink::DeserializeFields(Deserializer &deserializer) {
 	auto kinds = deserializer.ReadProperty<vector<uint8_t>>(301, "kinds");
 	auto key_counts = deserializer.ReadProperty<vector<idx_t>>(302, "key_counts");
-	auto keys = deserializer.ReadProperty<vector<unique_ptr<Expression>>>(303, "keys");
-	auto in_order = deserializer.ReadProperty<bool>(304, "in_order");
-	vector<LogicalSinkOutput> outputs;
-	idx_t next = 0;
-	for (idx_t i = 0; i < kinds.size(); i++) {
-		LogicalSinkOutput output;
-		output.kind = static_cast<ExchangeKind>(kinds[i]);
-		for (idx_t key = 0; key < key_counts[i]; key++) {
-			output.keys.push_back(std::move(keys[next++]));
-		}
-		outputs.push_back(std::move(output));
-	}
+	auto filter_counts = deserializer.ReadProperty<vector<idx_t>>(303, "filter_counts");
+	auto column_counts = deserializer.ReadProperty<vector<idx_t>>(304, "column_counts");
+	auto expressions = deserializer.ReadProperty<vector<unique_ptr<Expression>>>(305, "expressions");
+	auto in_order = deserializer.ReadProperty<bool>(306, "in_order");
+	auto outputs = TakeApart(expressions, kinds, {key_counts, filter_counts, column_counts});
 	return make_uniq<LogicalExchangeSink>(std::move(outputs), in_order);
 }
 

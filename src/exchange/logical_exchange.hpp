@@ -6,16 +6,10 @@
 
 namespace skein {
 
-//! What an output looks like in a plan: keys are over the columns of the sink's child.
-struct LogicalSinkOutput {
-	ExchangeKind kind = ExchangeKind::COALESCE;
-	duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys;
-};
-
 //! The root of every plan that is shipped: becomes a PhysicalExchangeSink. One row of one column, the rows taken.
 class LogicalExchangeSink final : public duckdb::LogicalExtensionOperator {
 public:
-	LogicalExchangeSink(duckdb::vector<LogicalSinkOutput> outputs, bool in_order);
+	LogicalExchangeSink(duckdb::vector<SinkOutput> outputs, bool in_order);
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
 										 duckdb::PhysicalPlanGenerator &planner) override;
@@ -38,9 +32,12 @@ protected:
 	void ResolveTypes() override;
 
 private:
-	//! Kinds and numbers of keys by output; the keys themselves stand in `expressions`, output after output.
+	//! By output: its kind, and how many keys, filters and columns it has. They stand in `expressions`, output after
+	//! output.
 	duckdb::vector<uint8_t> kinds_;
 	duckdb::vector<duckdb::idx_t> key_counts_;
+	duckdb::vector<duckdb::idx_t> filter_counts_;
+	duckdb::vector<duckdb::idx_t> column_counts_;
 	bool in_order_;
 };
 

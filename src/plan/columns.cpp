@@ -32,6 +32,21 @@ void ReplaceColumns(LogicalOperator &op, const vector<ColumnBinding> &from, cons
 	});
 }
 
+void SubstituteColumns(unique_ptr<Expression> &expression, const vector<ColumnBinding> &from,
+					   const vector<unique_ptr<Expression>> &to) {
+	if (expression->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+		auto found = std::find(from.begin(), from.end(), expression->Cast<BoundColumnRefExpression>().binding);
+		if (found != from.end()) {
+			auto alias = expression->GetAlias();
+			expression = to[static_cast<idx_t>(found - from.begin())]->Copy();
+			expression->SetAlias(std::move(alias));
+		}
+		return;
+	}
+	ExpressionIterator::EnumerateChildren(*expression,
+										  [&](unique_ptr<Expression> &child) { SubstituteColumns(child, from, to); });
+}
+
 vector<unique_ptr<Expression>> CopyAll(const vector<unique_ptr<Expression>> &expressions) {
 	vector<unique_ptr<Expression>> result;
 	for (auto &expression : expressions) {

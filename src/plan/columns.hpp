@@ -16,6 +16,11 @@ void ReplaceColumns(duckdb::unique_ptr<duckdb::Expression> &expression,
 void ReplaceColumns(duckdb::LogicalOperator &op, const duckdb::vector<duckdb::ColumnBinding> &from,
 					const duckdb::vector<duckdb::ColumnBinding> &to);
 
+//! Puts a copy of `to[i]` in the place of every reference to the column `from[i]` in an expression.
+void SubstituteColumns(duckdb::unique_ptr<duckdb::Expression> &expression,
+					   const duckdb::vector<duckdb::ColumnBinding> &from,
+					   const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &to);
+
 //! Copies of all of them, in their order.
 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>>
 CopyAll(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);

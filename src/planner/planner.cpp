@@ -154,7 +154,7 @@ StagePlan FinishStage(ClientContext &context, StageDraft &stage) {
 			result.inputs.push_back({input.producer->id, input.output});
 		}
 	}
-	vector<LogicalSinkOutput> sinks;
+	vector<SinkOutput> sinks;
 	auto in_order = false;
 	for (auto &output : stage.outputs) {
 		StageOutput plan;

@@ -1,5 +1,6 @@
 #include "planner/stage_cutter.hpp"
 
+#include "duckdb/planner/expression/bound_columnref_expression.hpp"
 #include "duckdb/planner/operator/logical_aggregate.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
@@ -124,6 +125,70 @@ unique_ptr<LogicalOperator> &FilterPlace(unique_ptr<LogicalOperator> &op, vector
 	return FilterPlace(op->children[0], keys);
 }
 
+//! What the filters and projections of an exchange over a shared subplan make of the subplan's columns `own`.
+struct ChosenRows {
+	vector<ColumnBinding> names;
+	vector<unique_ptr<Expression>> columns;
+	vector<unique_ptr<Expression>> filters;
+	//! As EXPLAIN shows it.
+	string details;
+};
+
+ChosenRows ChooseRows(LogicalOperator &op, const vector<ColumnBinding> &own, const vector<LogicalType> &types) {
+	ChosenRows result;
+	if (op.type == LogicalOperatorType::LOGICAL_CTE_REF) {
+		for (idx_t i = 0; i < own.size(); i++) {
+			result.columns.push_back(make_uniq<BoundColumnRefExpression>(types[i], own[i]));
+		}
+		result.names = op.GetColumnBindings();
+		return result;
+	}
+	auto below = ChooseRows(*op.children[0], own, types);
+	result.filters = std::move(below.filters);
+	result.details = std::move(below.details);
+	result.names = op.GetColumnBindings();
+	if (op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
+		for (auto &column : op.expressions) {
+			result.columns.push_back(column->Copy());
+			SubstituteColumns(result.columns.back(), below.names, below.columns);
+		}
+		return result;
+	}
+	for (auto &filter : op.expressions) {
+		result.details += (result.details.empty() ? "" : " AND ") + filter->GetName();
+		result.filters.push_back(filter->Copy());
+		SubstituteColumns(result.filters.back(), below.names, below.columns);
+	}
+	for (auto &name : result.names) {
+		auto position = std::find(below.names.begin(), below.names.end(), name) - below.names.begin();
+		result.columns.push_back(below.columns[static_cast<idx_t>(position)]->Copy());
+	}
+	return result;
+}
+
+//! Whether these are all the columns of an operator, as they are.
+bool AreAllColumns(const vector<unique_ptr<Expression>> &columns, const vector<ColumnBinding> &own) {
+	return std::equal(columns.begin(), columns.end(), own.begin(), own.end(), [](auto &column, auto &binding) {
+		return column->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF &&
+			   column->template Cast<BoundColumnRefExpression>().binding == binding;
+	});
+}
+
+//! Lets the output of a shared subplan whose root is `producer` compute what its reader wants of each row; returns how
+//! EXPLAIN shows that.
+string ChooseForReader(LogicalExchange &exchange, LogicalOperator &producer, SinkOutput &output) {
+	auto own = producer.GetColumnBindings();
+	auto chosen = ChooseRows(*exchange.children[0], own, producer.types);
+	for (auto &key : output.keys) {
+		SubstituteColumns(key, chosen.names, chosen.columns);
+	}
+	output.filters = std::move(chosen.filters);
+	if (!AreAllColumns(chosen.columns, own)) {
+		output.columns = std::move(chosen.columns);
+	}
+	return chosen.details.empty() ? string() : "where=[" + chosen.details + "], ";
+}
+
 } // namespace
 
 StageCutter::StageCutter(Placement &placement, MakeHeadSource make_head_source)
@@ -186,11 +251,9 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	output.sink.kind = exchange->kind;
 	output.in_order = exchange->read_order != ReadOrder::ANY;
 	output.consumer = consumer;
-	auto own_bindings = producer.root->GetColumnBindings();
-	for (auto &key : exchange->expressions) {
-		// A reference to a shared stage calls its columns by names of its own.
-		ReplaceColumns(key, bindings, own_bindings);
-		output.sink.keys.push_back(std::move(key));
+	output.sink.keys = std::move(exchange->expressions);
+	if (exchange->shared_cte) {
+		input.details += ChooseForReader(*exchange, *producer.root, output.sink);
 	}
 	if (exchange->filtered_by) {
 		AddRuntimeFilter(*exchange, producer, CopyAll(output.sink.keys));
@@ -230,7 +293,9 @@ void StageCutter::AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &
 	DraftOutput output;
 	output.sink.kind = ExchangeKind::KEY_HASHES;
 	output.consumer = &producer;
-	output.sink.keys = CopyAll(source.producer->outputs[source.output].sink.keys);
+	auto &rows = source.producer->outputs[source.output].sink;
+	output.sink.keys = CopyAll(rows.keys);
+	output.sink.filters = CopyAll(rows.filters);
 	DraftInput input;
 	input.name = "NetworkKeyHashes";
 	input.producer = source.producer;

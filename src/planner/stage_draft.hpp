@@ -9,9 +9,9 @@
 
 namespace skein {
 
-//! An output of a stage that is being cut: its keys are over the columns of the stage's root.
+//! An output of a stage that is being cut: its expressions are over the columns of the stage's root.
 struct DraftOutput {
-	LogicalSinkOutput sink;
+	SinkOutput sink;
 	//! The consumer needs every task's rows in the order in which the stage's root returns them.
 	bool in_order = false;
 	//! The consumer; nullptr for the head.

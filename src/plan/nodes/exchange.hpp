@@ -22,7 +22,8 @@ public:
 	ReadOrder read_order = ReadOrder::ANY;
 	//! For ReadOrder::MERGE: the order in which every producer task delivers its rows; columns of the child.
 	duckdb::vector<duckdb::BoundOrderByNode> orders;
-	//! Set when the producer is a shared subplan (a materialised CTE), which the child, a CTE reference, names.
+	//! Set when the producer is a shared subplan (a materialised CTE). The child is a CTE reference that names it, or
+	//! filters and projections over one, which the producer computes for this reader.
 	std::optional<duckdb::idx_t> shared_cte;
 	//! Set when only rows are wanted whose keys occur among the keys of this one, the other input of a join.
 	duckdb::optional_ptr<LogicalExchange> filtered_by;

@@ -9,7 +9,12 @@ using namespace duckdb;
 
 namespace {
 
-//! Filters, projections, UNNEST and the like look at one row at a time: they run where their input is.
+//! Filters, projections, UNNEST and the like look at one row at a time: they run where their input is. What they read of
+//! a shared subplan, they read there.
+//!
+//!     Filter                                     NetworkShuffle[in turn] of the shared stage c
+//!       NetworkShuffle[in turn] of       =>        Filter
+//!       the shared stage c                           CTERef[c]
 class RowwiseRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -26,6 +31,17 @@ public:
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
 		auto result = placement.Place(op->children[0], keep_order);
+		if (GoesBelow(*op)) {
+			auto exchange = std::move(op->children[0]);
+			op->children[0] = std::move(exchange->children[0]);
+			if (op->has_estimated_cardinality) {
+				exchange->SetEstimatedCardinality(op->estimated_cardinality);
+			}
+			exchange->children[0] = std::move(op);
+			op = std::move(exchange);
+			op->ResolveOperatorTypes();
+			return result;
+		}
 		if (op->type != LogicalOperatorType::LOGICAL_PROJECTION) {
 			return result;
 		}
@@ -38,6 +54,18 @@ public:
 			}
 		}
 		return Rename(std::move(result), from, to);
+	}
+
+private:
+	//! Whether `op` filters or projects what it reads of a shared subplan: the tasks that compute the subplan do that
+	//! then, and send what is left where it is wanted.
+	static bool GoesBelow(LogicalOperator &op) {
+		if (op.type != LogicalOperatorType::LOGICAL_FILTER && op.type != LogicalOperatorType::LOGICAL_PROJECTION) {
+			return false;
+		}
+		auto exchange = LogicalExchange::From(*op.children[0]);
+		return exchange && exchange->shared_cte && exchange->kind == ExchangeKind::SHUFFLE &&
+			   exchange->expressions.empty();
 	}
 };
 
