@@ -55,6 +55,16 @@ vector<unique_ptr<Expression>> CopyAll(const vector<unique_ptr<Expression>> &exp
 	return result;
 }
 
+vector<ColumnBinding> Columns(const vector<unique_ptr<Expression>> &expressions) {
+	vector<ColumnBinding> result;
+	for (auto &expression : expressions) {
+		if (expression->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+			result.push_back(expression->Cast<BoundColumnRefExpression>().binding);
+		}
+	}
+	return result;
+}
+
 void AddProjection(unique_ptr<LogicalOperator> &op, idx_t table_index, vector<unique_ptr<Expression>> expressions) {
 	auto projection = make_uniq<LogicalProjection>(table_index, std::move(expressions));
 	if (op->has_estimated_cardinality) {

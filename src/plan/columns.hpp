@@ -25,6 +25,10 @@ void SubstituteColumns(duckdb::unique_ptr<duckdb::Expression> &expression,
 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>>
 CopyAll(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);
 
+//! The columns of those that are nothing else.
+duckdb::vector<duckdb::ColumnBinding>
+Columns(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);
+
 //! Puts a projection above `op` that returns these expressions under `table_index`, with types resolved.
 void AddProjection(duckdb::unique_ptr<duckdb::LogicalOperator> &op, duckdb::idx_t table_index,
 				   duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> expressions);

@@ -32,4 +32,23 @@ Distribution Rename(Distribution distribution, const vector<ColumnBinding> &from
 	return distribution;
 }
 
+vector<ColumnBinding> Renamed(const vector<ColumnBinding> &columns, const vector<ColumnBinding> &from,
+							  const vector<ColumnBinding> &to, bool keep_others) {
+	vector<ColumnBinding> result;
+	for (auto &column : columns) {
+		auto found = std::find(from.begin(), from.end(), column);
+		if (found != from.end()) {
+			result.push_back(to[static_cast<idx_t>(found - from.begin())]);
+		} else if (keep_others) {
+			result.push_back(column);
+		}
+	}
+	return result;
+}
+
+vector<ColumnBinding> Prefer(const vector<ColumnBinding> &columns, const vector<ColumnBinding> &preferred) {
+	auto result = Renamed(preferred, columns, columns);
+	return result.empty() ? columns : result;
+}
+
 } // namespace skein

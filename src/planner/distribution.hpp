@@ -75,4 +75,14 @@ Distribution Restrict(Distribution distribution, const duckdb::vector<duckdb::Co
 Distribution Rename(Distribution distribution, const duckdb::vector<duckdb::ColumnBinding> &from,
 					const duckdb::vector<duckdb::ColumnBinding> &to);
 
+//! The columns under new names: `from[i]` is now called `to[i]`; others are left out, or kept.
+duckdb::vector<duckdb::ColumnBinding> Renamed(const duckdb::vector<duckdb::ColumnBinding> &columns,
+											  const duckdb::vector<duckdb::ColumnBinding> &from,
+											  const duckdb::vector<duckdb::ColumnBinding> &to,
+											  bool keep_others = false);
+
+//! Those of `columns` that `preferred` names, in its order; all of them if it names none.
+duckdb::vector<duckdb::ColumnBinding> Prefer(const duckdb::vector<duckdb::ColumnBinding> &columns,
+											 const duckdb::vector<duckdb::ColumnBinding> &preferred);
+
 } // namespace skein

@@ -95,15 +95,15 @@ bool CollectSmallLeaves(LogicalOperator &op, idx_t limit, vector<reference<Logic
 Placement::Placement(OptimizerExtensionInput &input, const PlannerOptions &options,
 					 unique_ptr<LogicalOperator> &statement)
 	: context_(input.context), optimizer_(input.optimizer), options_(options), rules_(PlacementRules()),
-	  under_way_({statement}) {
+	  under_way_({UnderWay{statement, {}}}) {
 }
 
 idx_t Placement::NewTableIndex() {
 	return optimizer_.binder.GenerateTableIndex();
 }
 
-Distribution Placement::Place(unique_ptr<LogicalOperator> &op, bool keep_order) {
-	under_way_.push_back(op);
+Distribution Placement::Place(unique_ptr<LogicalOperator> &op, bool keep_order, vector<ColumnBinding> preferred) {
+	under_way_.push_back({op, std::move(preferred)});
 	auto result = PlaceByRule(op, keep_order);
 	under_way_.pop_back();
 	return result;
@@ -263,9 +263,11 @@ Distribution Placement::Project(unique_ptr<LogicalOperator> &op, const vector<Co
 	}
 	AddProjection(op, NewTableIndex(), std::move(expressions));
 	auto new_names = op->GetColumnBindings();
-	for (auto &place : under_way_) {
-		if (&place.get() != &op && place.get()) {
-			ReplaceColumns(*place.get(), names, new_names);
+	for (auto &above : under_way_) {
+		auto &place = above.place.get();
+		if (&place != &op && place) {
+			ReplaceColumns(*place, names, new_names);
+			above.preferred = Renamed(above.preferred, names, new_names, /*keep_others=*/true);
 		}
 	}
 	return Rename(std::move(distribution), columns, new_names);

@@ -46,7 +46,14 @@ public:
 	//! A table index that the plan does not use yet.
 	duckdb::idx_t NewTableIndex();
 
-	Distribution Place(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
+	//! `preferred`: columns of `op` by which its reader is going to bring rows together, unless they are partitioned by
+	//! some of these already; in the order in which it would hash them.
+	Distribution Place(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order,
+					   duckdb::vector<duckdb::ColumnBinding> preferred = {});
+	//! Of the operator whose placing is under way, the columns by which its reader prefers it to be partitioned.
+	const duckdb::vector<duckdb::ColumnBinding> &Preferred() const {
+		return under_way_.back().preferred;
+	}
 	//! Places the children of `op` and brings each into one task; `op` then runs there.
 	Distribution PlaceInOneTask(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order,
 								const std::string &reason);
@@ -127,8 +134,13 @@ private:
 	duckdb::Optimizer &optimizer_;
 	const PlannerOptions options_;
 	duckdb::vector<duckdb::unique_ptr<PlacementRule>> rules_;
-	//! Where the operators stand whose placing is under way, the root first.
-	duckdb::vector<duckdb::reference<duckdb::unique_ptr<duckdb::LogicalOperator>>> under_way_;
+	//! An operator whose placing is under way.
+	struct UnderWay {
+		duckdb::reference<duckdb::unique_ptr<duckdb::LogicalOperator>> place;
+		duckdb::vector<duckdb::ColumnBinding> preferred;
+	};
+	//! The root first.
+	duckdb::vector<UnderWay> under_way_;
 	std::string first_reason_;
 	bool has_exchange_ = false;
 };

@@ -4,6 +4,8 @@
 #include "planner/rules/aggregate_steps.hpp"
 #include "planner/rules/rules.hpp"
 
+#include <numeric>
+
 namespace skein {
 
 using namespace duckdb;
@@ -80,7 +82,9 @@ public:
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
 		auto &aggregate = op->Cast<LogicalAggregate>();
 		auto &child = aggregate.children[0];
-		auto below = placement.Place(child, false);
+		vector<ColumnBinding> from, to;
+		GroupNames(aggregate, from, to);
+		auto below = placement.Place(child, false, Renamed(Prefer(to, placement.Preferred()), to, from));
 		if (below.IsSingle()) {
 			below.in_order = false;
 			return below;
@@ -88,7 +92,8 @@ public:
 		if (below.kind == DistributionKind::REPLICATED) {
 			return below;
 		}
-		vector<ColumnBinding> from, to;
+		from.clear();
+		to.clear();
 		GroupNames(aggregate, from, to);
 		auto in_place = Rename(below, from, to);
 		if (below.pinned || in_place.kind == DistributionKind::HASH) {
@@ -162,19 +167,25 @@ private:
 	static Distribution PlaceGrouped(Placement &placement, unique_ptr<LogicalOperator> &op, const Distribution &below) {
 		auto &aggregate = op->Cast<LogicalAggregate>();
 		string reason;
-		vector<EquivalentColumns> keys;
-		for (idx_t i = 0; i < aggregate.groups.size(); i++) {
-			keys.push_back({ColumnBinding(aggregate.group_index, i)});
+		auto keys = PreferredGroups(placement, aggregate);
+		if (keys.empty()) {
+			keys.resize(aggregate.groups.size());
+			std::iota(keys.begin(), keys.end(), 0);
 		}
-		auto parts = SplitAll(placement.Context(), aggregate, false, reason);
-		if (!parts) {
-			placement.Shuffle(aggregate.children[0], CopyAll(aggregate.groups));
-			return Distribution::Hash(std::move(keys));
+		if (auto parts = SplitAll(placement.Context(), aggregate, false, reason)) {
+			MakeTwoSteps(placement, op, *parts);
 		}
-		MakeTwoSteps(placement, op, *parts);
-		placement.Shuffle(op->children[0], CopyAll(op->Cast<LogicalAggregate>().groups));
-		return Distribution::Hash(std::move(keys));
+		auto &placed = op->Cast<LogicalAggregate>();
+		vector<unique_ptr<Expression>> hashed;
+		vector<EquivalentColumns> columns;
+		for (auto key : keys) {
+			hashed.push_back(placed.groups[key]->Copy());
+			columns.push_back({ColumnBinding(placed.group_index, key)});
+		}
+		placement.Shuffle(placed.children[0], std::move(hashed));
+		return Distribution::Hash(std::move(columns));
 	}
+
 
 	//! Puts an aggregate that computes the parts below `op`, which combines them; without a boundary between the two.
 	static void MakeTwoSteps(Placement &placement, unique_ptr<LogicalOperator> &op, vector<AggregateParts> &parts) {

@@ -2,10 +2,50 @@
 
 #include "duckdb/planner/expression/bound_aggregate_expression.hpp"
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
+#include "duckdb/storage/statistics/numeric_stats.hpp"
 
 namespace skein {
 
 using namespace duckdb;
+
+namespace {
+
+//! Fewer values than this for each task would spread rows unevenly.
+constexpr double VALUES_PER_TASK = 8;
+
+//! How many values a group can have at most, as far as is known.
+double MostValues(const LogicalAggregate &aggregate, idx_t group) {
+	constexpr double UNKNOWN = 1e9;
+	if (aggregate.groups[group]->return_type.id() == LogicalTypeId::BOOLEAN) {
+		return 2;
+	}
+	if (group >= aggregate.group_stats.size() || !aggregate.group_stats[group]) {
+		return UNKNOWN;
+	}
+	auto &stats = *aggregate.group_stats[group];
+	if (stats.GetStatsType() != StatisticsType::NUMERIC_STATS || !stats.GetType().IsIntegral() ||
+		!NumericStats::HasMinMax(stats)) {
+		return UNKNOWN;
+	}
+	return NumericStats::Max(stats).GetValue<double>() - NumericStats::Min(stats).GetValue<double>() + 1;
+}
+
+} // namespace
+
+vector<idx_t> PreferredGroups(Placement &placement, const LogicalAggregate &aggregate) {
+	vector<idx_t> result;
+	double values = 1;
+	for (auto &column : placement.Preferred()) {
+		if (column.table_index == aggregate.group_index) {
+			result.push_back(column.column_index);
+			values *= MostValues(aggregate, column.column_index);
+		}
+	}
+	if (values < VALUES_PER_TASK * static_cast<double>(placement.Options().max_tasks)) {
+		result.clear();
+	}
+	return result;
+}
 
 bool HasGroupingSets(const LogicalAggregate &aggregate) {
 	return aggregate.grouping_sets.size() > 1 || !aggregate.grouping_functions.empty() ||

@@ -13,6 +13,11 @@ namespace skein {
 bool HasGroupingSets(const duckdb::LogicalAggregate &aggregate);
 bool HasDistinct(const duckdb::LogicalAggregate &aggregate);
 
+//! The groups by which the reader of an aggregate prefers its rows to be partitioned, in its order, if they have values
+//! enough for all tasks; else none. As Trino does, which leaves rows that are partitioned by some of the columns where
+//! they are.
+duckdb::vector<duckdb::idx_t> PreferredGroups(Placement &placement, const duckdb::LogicalAggregate &aggregate);
+
 //! The parts of all aggregates of an operator, or nothing and why not. `distinct_is_local`: equal arguments of a
 //! DISTINCT aggregate are in one task.
 std::optional<duckdb::vector<AggregateParts>> SplitAll(duckdb::ClientContext &context,

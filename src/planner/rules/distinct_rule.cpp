@@ -27,19 +27,14 @@ public:
 		auto &distinct = op->Cast<LogicalDistinct>();
 		auto first_wins = distinct.distinct_type == DistinctType::DISTINCT_ON && !distinct.order_by;
 		auto &child = distinct.children[0];
-		auto below = placement.Place(child, first_wins && placement.Options().preserve_order);
+		auto below = placement.Place(child, first_wins && placement.Options().preserve_order,
+									 Prefer(Columns(distinct.distinct_targets), placement.Preferred()));
 		if (!below.IsSpread()) {
 			below.in_order = below.in_order && first_wins;
 			return below;
 		}
-		vector<unique_ptr<Expression>> keys;
-		vector<ColumnBinding> columns;
-		for (auto &target : distinct.distinct_targets) {
-			if (target->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
-				columns.push_back(target->Cast<BoundColumnRefExpression>().binding);
-			}
-			keys.push_back(target->Copy());
-		}
+		auto keys = CopyAll(distinct.distinct_targets);
+		auto columns = Columns(keys);
 		if (first_wins && placement.Options().preserve_order) {
 			return placement.Coalesce(child, below);
 		}

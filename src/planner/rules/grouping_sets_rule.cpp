@@ -77,6 +77,7 @@ private:
 		auto &aggregate = op->Cast<LogicalAggregate>();
 		auto names = aggregate.GetColumnBindings();
 		auto cardinality = aggregate.EstimateCardinality(placement.Context());
+		auto preferred = PreferredGroups(placement, aggregate);
 		auto partial = MakePartial(placement, aggregate, parts);
 		partial->groupings_index = placement.NewTableIndex();
 		partial->grouping_functions = aggregate.grouping_functions;
@@ -100,6 +101,16 @@ private:
 		// The set itself, which comes first, decides what the other calls of GROUPING() return.
 		auto keys = CopyAll(combined->groups);
 		keys.resize(partial->groups.size() + 1);
+		auto place = Distribution::Arbitrary();
+		if (!preferred.empty()) {
+			// Equal rows of a set meet by these too; a set that lacks one has NULL there.
+			place = Distribution::Hash({});
+			keys.clear();
+			for (auto group : preferred) {
+				keys.push_back(combined->groups[group]->Copy());
+				place.keys.push_back({ColumnBinding(combined->group_index, group)});
+			}
+		}
 		combined->SetEstimatedCardinality(cardinality);
 		combined->children.push_back(std::move(partial));
 		placement.Shuffle(combined->children[0], std::move(keys));
@@ -117,7 +128,7 @@ private:
 			columns.emplace_back(combined->group_index, groups + functions - 1 - i);
 		}
 		op = std::move(combined);
-		return placement.Project(op, columns, names, Distribution::Arbitrary());
+		return placement.Project(op, columns, names, std::move(place));
 	}
 
 	static Distribution PlaceEachSet(Placement &placement, unique_ptr<LogicalOperator> &op, Distribution below) {

@@ -1,4 +1,5 @@
 #include "duckdb/planner/operator/logical_get.hpp"
+#include "plan/columns.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/rules.hpp"
@@ -51,10 +52,11 @@ public:
 		// With one row on the right, as for LIMIT (SELECT ...), a cross product returns the left side's rows in their
 		// order.
 		auto ordered = keep_order && op->type == LogicalOperatorType::LOGICAL_CROSS_PRODUCT;
-		sides.left = placement.Place(op->children[0], ordered);
-		sides.right = placement.Place(op->children[1], false);
-		sides.keys = EquiKeysOf(*op);
 		sides.type = JoinTypeOf(*op);
+		auto preferences = Preferences(placement, *op);
+		sides.left = placement.Place(op->children[0], ordered, std::move(preferences.left));
+		sides.right = placement.Place(op->children[1], false, std::move(preferences.right));
+		sides.keys = EquiKeysOf(*op);
 		sides.left_partitioned = sides.keys.Match(sides.left, true, sides.left_match);
 		sides.right_partitioned = sides.keys.Match(sides.right, false, sides.right_match);
 		auto pinned = sides.left.pinned || sides.right.pinned;
@@ -68,6 +70,88 @@ public:
 	}
 
 private:
+	//! By which columns the sides had better be partitioned.
+	struct SidePreferences {
+		vector<ColumnBinding> left;
+		vector<ColumnBinding> right;
+	};
+
+	//! A side that is likely to stay where it is, as the other is broadcast, is for the reader of the join; two that are
+	//! shuffled, for the join.
+	static SidePreferences Preferences(Placement &placement, LogicalOperator &op) {
+		SidePreferences result;
+		auto keys = EquiKeysOf(op);
+		auto type = JoinTypeOf(op);
+		auto costs = CostsOf(placement, op);
+		if (keys.Empty() || !MayPartition(type) || (MayBroadcastRight(type) && costs.RightPays(costs.Shuffle()))) {
+			auto left = op.children[0]->GetColumnBindings();
+			result.left = Renamed(placement.Preferred(), left, left);
+			return result;
+		}
+		if (MayBroadcastLeft(type) && costs.LeftPays(costs.Shuffle())) {
+			auto right = op.children[1]->GetColumnBindings();
+			result.right = Renamed(placement.Preferred(), right, right);
+			return result;
+		}
+		auto conditions = PreferredConditions(placement, keys);
+		result.left = Columns(keys.CopyLeft(conditions));
+		result.right = Columns(keys.CopyRight(conditions));
+		return result;
+	}
+
+	//! The conditions on whose columns the reader of the join wants its rows to be partitioned; all if there are none, or
+	//! none that may have many values.
+	static vector<idx_t> PreferredConditions(Placement &placement, const EquiKeys &keys) {
+		vector<idx_t> result;
+		for (auto &column : placement.Preferred()) {
+			for (auto on_left : {true, false}) {
+				auto condition = keys.Find({column}, on_left);
+				if (condition.IsValid()) {
+					auto known = std::find(result.begin(), result.end(), condition.GetIndex()) != result.end();
+					if (!known) {
+						result.push_back(condition.GetIndex());
+					}
+					break;
+				}
+			}
+		}
+		auto many = std::any_of(result.begin(), result.end(), [&](idx_t condition) {
+			return GetTypeIdSize(keys.left[condition].get().return_type.InternalType()) > 1;
+		});
+		return many ? result : keys.All();
+	}
+
+	//! What it takes to bring the sides of a join together, in bytes that are moved or hashed.
+	struct JoinCosts {
+		double left;
+		double right;
+		double tasks;
+		double limit;
+
+		double Shuffle() const {
+			return left + right;
+		}
+		//! A broadcast side is received, and for the right side hashed, once per task.
+		double BroadcastRight() const {
+			return 2 * tasks * right;
+		}
+		double BroadcastLeft() const {
+			return 2 * tasks * left;
+		}
+		bool RightPays(double shuffle) const {
+			return right <= limit && BroadcastRight() <= shuffle;
+		}
+		bool LeftPays(double shuffle) const {
+			return left <= limit && BroadcastLeft() <= shuffle;
+		}
+	};
+
+	static JoinCosts CostsOf(Placement &placement, LogicalOperator &op) {
+		return {placement.EstimateBytes(*op.children[0]), placement.EstimateBytes(*op.children[1]),
+				static_cast<double>(placement.Options().max_tasks),
+				static_cast<double>(placement.Options().broadcast_limit)};
+	}
+
 	static JoinPlan Choose(Placement &placement, LogicalOperator &op, const JoinSides &sides) {
 		if (!sides.left.IsSpread() && !sides.right.IsSpread()) {
 			return JoinPlan::IN_PLACE;
@@ -92,21 +176,13 @@ private:
 		if (may_shuffle && strategy == JoinStrategy::SHUFFLE) {
 			return JoinPlan::SHUFFLE;
 		}
-		auto tasks = static_cast<double>(placement.Options().max_tasks);
-		auto left_bytes = placement.EstimateBytes(*op.children[0]);
-		auto right_bytes = placement.EstimateBytes(*op.children[1]);
-		// A broadcast side is received, and for the right side hashed, once per task.
-		auto broadcast_right_cost = 2 * tasks * right_bytes;
-		auto broadcast_left_cost = 2 * tasks * left_bytes;
-		auto shuffle_cost = (sides.left_partitioned ? 0 : left_bytes) +
-							(sides.right_partitioned && !sides.left_partitioned ? 0 : right_bytes);
-		auto limit = static_cast<double>(placement.Options().broadcast_limit);
+		auto costs = CostsOf(placement, op);
+		auto shuffle_cost = (sides.left_partitioned ? 0 : costs.left) +
+							(sides.right_partitioned && !sides.left_partitioned ? 0 : costs.right);
 		auto prefer_broadcast = !may_shuffle || strategy == JoinStrategy::BROADCAST;
-		auto right_pays =
-			may_broadcast_right && (prefer_broadcast || (right_bytes <= limit && broadcast_right_cost <= shuffle_cost));
-		auto left_pays =
-			may_broadcast_left && (prefer_broadcast || (left_bytes <= limit && broadcast_left_cost <= shuffle_cost));
-		if (right_pays && (!left_pays || broadcast_right_cost <= broadcast_left_cost)) {
+		auto right_pays = may_broadcast_right && (prefer_broadcast || costs.RightPays(shuffle_cost));
+		auto left_pays = may_broadcast_left && (prefer_broadcast || costs.LeftPays(shuffle_cost));
+		if (right_pays && (!left_pays || costs.BroadcastRight() <= costs.BroadcastLeft())) {
 			return JoinPlan::BROADCAST_RIGHT;
 		}
 		if (left_pays) {
@@ -144,7 +220,7 @@ private:
 					Filter(*left, sides.right.boundary);
 				}
 			} else {
-				conditions = sides.keys.All();
+				conditions = PreferredConditions(placement, sides.keys);
 				sides.left = placement.Shuffle(left, sides.keys.CopyLeft(conditions));
 				sides.right = placement.Shuffle(right, sides.keys.CopyRight(conditions));
 				if (MayFilterLeft(sides.type)) {

@@ -30,7 +30,9 @@ public:
 	}
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
-		auto result = placement.Place(op->children[0], keep_order);
+		vector<ColumnBinding> from, to;
+		PassedColumns(*op, from, to);
+		auto result = placement.Place(op->children[0], keep_order, Renamed(placement.Preferred(), to, from));
 		if (GoesBelow(*op)) {
 			auto exchange = std::move(op->children[0]);
 			op->children[0] = std::move(exchange->children[0]);
@@ -42,21 +44,29 @@ public:
 			op->ResolveOperatorTypes();
 			return result;
 		}
-		if (op->type != LogicalOperatorType::LOGICAL_PROJECTION) {
-			return result;
-		}
-		vector<ColumnBinding> from, to;
-		auto bindings = op->GetColumnBindings();
-		for (idx_t i = 0; i < op->expressions.size(); i++) {
-			if (op->expressions[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
-				from.push_back(op->expressions[i]->Cast<BoundColumnRefExpression>().binding);
-				to.push_back(bindings[i]);
-			}
-		}
+		// Under the names that they have by now.
+		PassedColumns(*op, from, to);
 		return Rename(std::move(result), from, to);
 	}
 
 private:
+	//! How the columns that `op` passes on as they are are called below and above it.
+	static void PassedColumns(LogicalOperator &op, vector<ColumnBinding> &from, vector<ColumnBinding> &to) {
+		if (op.type != LogicalOperatorType::LOGICAL_PROJECTION) {
+			from = to = op.children[0]->GetColumnBindings();
+			return;
+		}
+		from.clear();
+		to.clear();
+		auto bindings = op.GetColumnBindings();
+		for (idx_t i = 0; i < op.expressions.size(); i++) {
+			if (op.expressions[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+				from.push_back(op.expressions[i]->Cast<BoundColumnRefExpression>().binding);
+				to.push_back(bindings[i]);
+			}
+		}
+	}
+
 	//! Whether `op` filters or projects what it reads of a shared subplan: the tasks that compute the subplan do that
 	//! then, and send what is left where it is wanted.
 	static bool GoesBelow(LogicalOperator &op) {

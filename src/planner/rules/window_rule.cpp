@@ -1,5 +1,6 @@
 #include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_window.hpp"
+#include "plan/columns.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -165,18 +166,13 @@ private:
 			empty = empty && window.partitions.empty() && window.orders.empty();
 		}
 		ordered = placement.Options().preserve_order && (ordered || (empty && keep_order));
-		auto below = placement.Place(child, ordered);
+		auto below = placement.Place(child, ordered, Prefer(Columns(CommonPartitions(*op)), placement.Preferred()));
 		if (!below.IsSpread()) {
 			below.in_order = below.in_order && empty;
 			return below;
 		}
 		auto keys = CommonPartitions(*op);
-		vector<ColumnBinding> columns;
-		for (auto &key : keys) {
-			if (key->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
-				columns.push_back(key->Cast<BoundColumnRefExpression>().binding);
-			}
-		}
+		auto columns = Columns(keys);
 		if (below.pinned || Rename(below, columns, columns).kind == DistributionKind::HASH) {
 			below.in_order = false;
 			return below;
