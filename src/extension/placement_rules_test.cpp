@@ -38,6 +38,9 @@ protected:
 		}
 		Run(connection, "COPY (SELECT 1 AS k) TO '" + (folder_ / "tiny.parquet").string() + "'");
 		Run(connection, "CREATE VIEW tiny AS FROM '" + (folder_ / "tiny.parquet").string() + "'");
+		Run(connection, "COPY (SELECT range AS k, range AS v FROM range(600000)) TO '" +
+							(folder_ / "large.parquet").string() + "' (ROW_GROUP_SIZE 100000)");
+		Run(connection, "CREATE VIEW large AS FROM '" + (folder_ / "large.parquet").string() + "'");
 		Run(connection, "CREATE TABLE native AS FROM range(100) t(k)");
 		connection.CreateScalarFunction<int64_t, int64_t>("plus_seven", PlusSeven);
 	}
@@ -177,8 +180,54 @@ const PlanCase CASES[] = {
 	{"SetOperationsMeetByAllColumns",
 	 "SELECT k, g FROM big EXCEPT SELECT k, g FROM other",
 	 "auto",
-	 {"keys=[k, g]"},
+	 {"keys=[k, g]", "DISTINCT"},
 	 {}},
+	{"SetOperationsOfAllRowsKeepDuplicates",
+	 "SELECT g FROM big EXCEPT ALL SELECT g FROM other WHERE k < 3000",
+	 "auto",
+	 {"keys=[g]"},
+	 {"DISTINCT"}},
+	{"SetOperationsOfPartitionedRowsMoveNothing",
+	 "SELECT k, g FROM big GROUP BY ALL INTERSECT SELECT k, g FROM other GROUP BY ALL",
+	 "auto",
+	 {"[Stage 1] => NetworkShuffle: keys=[k, g]", "[Stage 2] => NetworkShuffle: keys=[k, g]", "Stage 3 "},
+	 {"Stage 4 "}},
+	{"AnAggregateIsPartitionedAsTheWindowAboveWantsIt",
+	 "SELECT *, rank() OVER (PARTITION BY k ORDER BY n) FROM (SELECT k, s, count(*) AS n FROM big GROUP BY ALL)",
+	 "auto",
+	 {"NetworkShuffle: keys=[k], input_tasks=4", "Stage 2 "},
+	 {"Stage 3 "}},
+	{"AggregatesArePartitionedAsTheJoinAboveWantsThem",
+	 "SELECT a.n + b.n FROM (SELECT k, g, count(*) AS n FROM big GROUP BY ALL) a "
+	 "JOIN (SELECT k, s, count(*) AS n FROM other GROUP BY ALL) b ON a.k = b.k",
+	 "shuffle",
+	 {"NetworkShuffle: keys=[k], input_tasks=4", "Stage 3 "},
+	 {"Stage 4 "}},
+	{"GroupingSetsArePartitionedAsTheWindowAboveWantsThem",
+	 "SELECT *, rank() OVER (PARTITION BY s ORDER BY n, g) FROM (SELECT s, g, count(*) AS n FROM big GROUP BY ROLLUP "
+	 "(s, g))",
+	 "auto",
+	 {"NetworkShuffle: keys=[s], input_tasks=4", "Stage 2 "},
+	 {"Stage 3 "}},
+	{"AFewValuesDoNotPartitionAnAggregate",
+	 "SELECT *, rank() OVER (PARTITION BY b ORDER BY n, k) FROM (SELECT k, k % 3 = 0 AS b, count(*) AS n FROM big "
+	 "GROUP BY ALL)",
+	 "auto",
+	 {"NetworkShuffle: keys=[k, b], input_tasks=4", "NetworkShuffle: keys=[b], input_tasks=4"},
+	 {}},
+	{"ReadersOfASharedStageFilterAndProjectThere",
+	 "WITH c AS MATERIALIZED (SELECT k, g, s, count(*) AS n FROM big GROUP BY ALL) "
+	 "SELECT a.n, upper(b.s) FROM (SELECT * FROM c WHERE g = 3) a JOIN (SELECT k, s || k AS s FROM c WHERE g <> 4) b "
+	 "USING (k)",
+	 "shuffle",
+	 {"NetworkShuffle: keys=[k], where=[(g = 3)]", "NetworkShuffle: keys=[k], where=[(g != 4)]", "Stage 3 "},
+	 {"Stage 4 ", "in turn"}},
+	{"ASmallTableIsReadByEveryTaskWhateverIsJoinedWithIt",
+	 "SELECT count(*) FROM (SELECT b.k FROM big b JOIN other o ON b.s = o.s WHERE b.g = 1 AND o.g = 1) x JOIN tiny "
+	 "USING (k)",
+	 "auto",
+	 {"read by every task"},
+	 {"NetworkShuffle: keys=[k]"}},
 	{"AsofJoinsMeetByTheirKeys",
 	 "SELECT count(*) FROM big ASOF JOIN other ON big.g = other.g AND big.k >= other.k",
 	 "shuffle",
@@ -322,6 +371,22 @@ TEST_F(PlacementRules, TooManyKeysFilterNothing) {
 	Run(connection, "SET skein_join = 'shuffle'");
 	auto text = Run(connection, string("EXPLAIN ") + sql)->GetValue(1, 0).ToString();
 	EXPECT_NE(text.find("RuntimeFilter"), string::npos) << text;
+	EXPECT_EQ(SortedRows(*Run(connection, sql)), expected);
+	Run(connection, "RESET disabled_optimizers");
+}
+
+TEST_F(PlacementRules, ALargeBroadcastIsFilteredByTheKeysThatHaveComeTogether) {
+	Connection connection(*db_);
+	auto sql = "SELECT count(*), sum(x.n + l.v) FROM (SELECT k, count(*) AS n FROM big WHERE g = 3 GROUP BY k) x "
+			   "LEFT JOIN large l ON x.k = l.k";
+	Run(connection, "SET disabled_optimizers = 'join_order,build_side_probe_side'");
+	Run(connection, "SET skein_mode = 'off'");
+	auto expected = SortedRows(*Run(connection, sql));
+	Run(connection, "SET skein_mode = 'force'");
+	Run(connection, "SET skein_workers = 4");
+	Run(connection, "SET skein_join = 'broadcast'");
+	auto text = Run(connection, string("EXPLAIN ") + sql)->GetValue(1, 0).ToString();
+	EXPECT_NE(text.find("RuntimeFilter: keys=[k], of stage 1"), string::npos) << text;
 	EXPECT_EQ(SortedRows(*Run(connection, sql)), expected);
 	Run(connection, "RESET disabled_optimizers");
 }

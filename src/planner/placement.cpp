@@ -238,17 +238,21 @@ Distribution Placement::Broadcast(unique_ptr<LogicalOperator> &op, const Distrib
 	if (distribution.kind == DistributionKind::REPLICATED || distribution.replicable) {
 		return Distribution::Replicated();
 	}
-	if (options_.join != JoinStrategy::SHUFFLE) {
+	if (IsReadByEveryTask(*op)) {
 		vector<reference<LogicalDistributedLeaf>> leaves;
-		if (CollectSmallLeaves(*op, options_.replicate_limit, leaves)) {
-			for (auto &leaf : leaves) {
-				leaf.get().replicated = true;
-			}
-			return Distribution::Replicated();
+		CollectSmallLeaves(*op, options_.replicate_limit, leaves);
+		for (auto &leaf : leaves) {
+			leaf.get().replicated = true;
 		}
+		return Distribution::Replicated();
 	}
 	op = MakeExchange(ExchangeKind::BROADCAST, {}, std::move(op));
 	return Distribution::Replicated();
+}
+
+bool Placement::IsReadByEveryTask(LogicalOperator &op) const {
+	vector<reference<LogicalDistributedLeaf>> leaves;
+	return options_.join != JoinStrategy::SHUFFLE && CollectSmallLeaves(op, options_.replicate_limit, leaves);
 }
 
 Distribution Placement::Project(unique_ptr<LogicalOperator> &op, const vector<ColumnBinding> &columns,

@@ -74,6 +74,9 @@ public:
 	//! ... in every task. Small leaves and constants are put into every task instead.
 	Distribution Broadcast(duckdb::unique_ptr<duckdb::LogicalOperator> &op, const Distribution &distribution);
 
+	//! Whether a broadcast of `op` costs no exchange: every task may as well read its small leaves for itself.
+	bool IsReadByEveryTask(duckdb::LogicalOperator &op) const;
+
 	//! Puts a projection above `op` that returns these of its columns. Whatever is above and called them `names` before
 	//! calls them by their new names from now on. Returns `distribution` in the new names.
 	Distribution Project(duckdb::unique_ptr<duckdb::LogicalOperator> &op,

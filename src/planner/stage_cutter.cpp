@@ -176,16 +176,18 @@ bool AreAllColumns(const vector<unique_ptr<Expression>> &columns, const vector<C
 
 //! Lets the output of a shared subplan whose root is `producer` compute what its reader wants of each row; returns how
 //! EXPLAIN shows that.
-string ChooseForReader(LogicalExchange &exchange, LogicalOperator &producer, SinkOutput &output) {
+string ChooseForReader(LogicalExchange &exchange, LogicalOperator &producer, DraftOutput &output) {
 	auto own = producer.GetColumnBindings();
 	auto chosen = ChooseRows(*exchange.children[0], own, producer.types);
-	for (auto &key : output.keys) {
+	for (auto &key : output.sink.keys) {
 		SubstituteColumns(key, chosen.names, chosen.columns);
 	}
-	output.filters = std::move(chosen.filters);
+	output.sink.filters = std::move(chosen.filters);
 	if (!AreAllColumns(chosen.columns, own)) {
-		output.columns = std::move(chosen.columns);
+		output.sink.columns = CopyAll(chosen.columns);
 	}
+	output.names = std::move(chosen.names);
+	output.columns = std::move(chosen.columns);
 	return chosen.details.empty() ? string() : "where=[" + chosen.details + "], ";
 }
 
@@ -242,9 +244,9 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	DraftInput input;
 	input.name = exchange->GetName();
 	input.details = Details(*exchange);
-	if (exchange->filtered_by) {
+	if (exchange->filter) {
 		// Producers come before their consumers.
-		CutFirst(*exchange->filtered_by, consumer);
+		CutFirst(exchange->filter->by, consumer);
 	}
 	auto &producer = ProducerOf(*exchange);
 	DraftOutput output;
@@ -253,10 +255,10 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	output.consumer = consumer;
 	output.sink.keys = std::move(exchange->expressions);
 	if (exchange->shared_cte) {
-		input.details += ChooseForReader(*exchange, *producer.root, output.sink);
+		input.details += ChooseForReader(*exchange, *producer.root, output);
 	}
-	if (exchange->filtered_by) {
-		AddRuntimeFilter(*exchange, producer, CopyAll(output.sink.keys));
+	if (exchange->filter) {
+		AddRuntimeFilter(*exchange, producer);
 	}
 	input.producer = &producer;
 	input.output = static_cast<uint32_t>(producer.outputs.size());
@@ -282,9 +284,8 @@ void StageCutter::CutFirst(LogicalExchange &exchange, StageDraft *consumer) {
 	}
 }
 
-void StageCutter::AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &producer,
-								   vector<unique_ptr<Expression>> keys) {
-	auto found = cut_.find(exchange.filtered_by.get());
+void StageCutter::AddRuntimeFilter(LogicalExchange &exchange, StageDraft &producer) {
+	auto found = cut_.find(&exchange.filter->by.get());
 	// A shared stage has other readers, and may be read by the stage that would filter it.
 	if (exchange.shared_cte || producer.in_session || found == cut_.end()) {
 		return;
@@ -293,9 +294,12 @@ void StageCutter::AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &
 	DraftOutput output;
 	output.sink.kind = ExchangeKind::KEY_HASHES;
 	output.consumer = &producer;
-	auto &rows = source.producer->outputs[source.output].sink;
-	output.sink.keys = CopyAll(rows.keys);
-	output.sink.filters = CopyAll(rows.filters);
+	auto &rows = source.producer->outputs[source.output];
+	output.sink.filters = CopyAll(rows.sink.filters);
+	for (auto &key : exchange.filter->other_keys) {
+		SubstituteColumns(key, rows.names, rows.columns);
+		output.sink.keys.push_back(std::move(key));
+	}
 	DraftInput input;
 	input.name = "NetworkKeyHashes";
 	input.producer = source.producer;
@@ -304,6 +308,7 @@ void StageCutter::AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &
 	producer.inputs.push_back(std::move(input));
 	source.producer->outputs.push_back(std::move(output));
 
+	auto &keys = exchange.filter->own_keys;
 	auto &place = FilterPlace(producer.root, keys);
 	vector<LogicalType> types{LogicalType::HASH};
 	vector<ColumnBinding> bindings{{placement_.NewTableIndex(), 0}};

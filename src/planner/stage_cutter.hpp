@@ -27,9 +27,8 @@ private:
 	//! Cuts a boundary of the same stage, if that has not been done yet.
 	void CutFirst(LogicalExchange &exchange, StageDraft *consumer);
 	StageDraft &ProducerOf(LogicalExchange &exchange);
-	//! Lets `producer` leave out the rows whose `keys` are not among those of the exchange that `exchange` names.
-	void AddRuntimeFilter(const LogicalExchange &exchange, StageDraft &producer,
-						  duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys);
+	//! Lets `producer` leave out the rows that the filter of `exchange` does not want.
+	void AddRuntimeFilter(LogicalExchange &exchange, StageDraft &producer);
 	StageDraft &MakeStage(duckdb::unique_ptr<duckdb::LogicalOperator> root);
 
 	Placement &placement_;

@@ -16,6 +16,9 @@ struct DraftOutput {
 	bool in_order = false;
 	//! The consumer; nullptr for the head.
 	struct StageDraft *consumer = nullptr;
+	//! Of a shared subplan: what the reader calls its columns, and how they come from those of the stage's root.
+	duckdb::vector<duckdb::ColumnBinding> names;
+	duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> columns;
 };
 
 //! What a stage that is being cut reads of another.

@@ -3,7 +3,7 @@
 //!     plans_test --extensions DIR [--rewrite] FOLDER
 //!
 //! A file `q01.plan` holds a query, a line `----`, and the plan, in which sizes and ids are masked. Tables are those
-//! of TPC-H at scale 0.01, in Parquet files.
+//! of TPC-H at scale 0.1, in Parquet files.
 
 #include "test/support/oracle.hpp"
 #include "test/support/sql_test_database.hpp"
@@ -35,7 +35,7 @@ void Run(duckdb::Connection &connection, const std::string &sql) {
 void MakeTables(duckdb::Connection &connection, const std::string &extensions, const std::string &folder) {
 	Run(connection, "SET skein_mode = 'off'");
 	Run(connection, "LOAD " + duckdb::Value(extensions + "/tpch.duckdb_extension").ToSQLString());
-	Run(connection, "CALL dbgen(sf = 0.01)");
+	Run(connection, "CALL dbgen(sf = 0.1)");
 	for (std::string table : {"customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"}) {
 		auto files = table == "nation" || table == "region" ? 1 : 4;
 		fs::create_directories(fs::path(folder) / table);

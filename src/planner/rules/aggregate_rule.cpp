@@ -186,7 +186,6 @@ private:
 		return Distribution::Hash(std::move(columns));
 	}
 
-
 	//! Puts an aggregate that computes the parts below `op`, which combines them; without a boundary between the two.
 	static void MakeTwoSteps(Placement &placement, unique_ptr<LogicalOperator> &op, vector<AggregateParts> &parts) {
 		auto &aggregate = op->Cast<LogicalAggregate>();

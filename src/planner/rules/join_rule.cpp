@@ -1,3 +1,4 @@
+#include "duckdb/planner/operator/logical_aggregate.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "plan/columns.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
@@ -9,6 +10,11 @@ namespace skein {
 using namespace duckdb;
 
 namespace {
+
+//! Up to so many bytes, as estimated, a small table is read by every task without a look at the other side.
+constexpr double SMALL_TABLE_BYTES = 4 << 20;
+//! From so many bytes on, as estimated, a side that is broadcast is worth to be filtered by the keys of the other.
+constexpr double LEAST_FILTERED_BYTES = 8 << 20;
 
 //! How the two sides of a join are brought together.
 enum class JoinPlan : uint8_t { IN_PLACE, BROADCAST_RIGHT, BROADCAST_LEFT, SHUFFLE, ONE_TASK };
@@ -76,8 +82,8 @@ private:
 		vector<ColumnBinding> right;
 	};
 
-	//! A side that is likely to stay where it is, as the other is broadcast, is for the reader of the join; two that are
-	//! shuffled, for the join.
+	//! A side that is likely to stay where it is, as the other is broadcast, is for the reader of the join; two that
+	//! are shuffled, for the join.
 	static SidePreferences Preferences(Placement &placement, LogicalOperator &op) {
 		SidePreferences result;
 		auto keys = EquiKeysOf(op);
@@ -99,8 +105,8 @@ private:
 		return result;
 	}
 
-	//! The conditions on whose columns the reader of the join wants its rows to be partitioned; all if there are none, or
-	//! none that may have many values.
+	//! The conditions on whose columns the reader of the join wants its rows to be partitioned; all if there are none,
+	//! or none that may have many values.
 	static vector<idx_t> PreferredConditions(Placement &placement, const EquiKeys &keys) {
 		vector<idx_t> result;
 		for (auto &column : placement.Preferred()) {
@@ -179,6 +185,13 @@ private:
 		auto costs = CostsOf(placement, op);
 		auto shuffle_cost = (sides.left_partitioned ? 0 : costs.left) +
 							(sides.right_partitioned && !sides.left_partitioned ? 0 : costs.right);
+		// Estimates of what joins leave of a large side are often far too low; what a small table is, is known.
+		if (may_broadcast_right && !sides.left_partitioned && IsSmallTable(placement, *op.children[1])) {
+			return JoinPlan::BROADCAST_RIGHT;
+		}
+		if (may_broadcast_left && !sides.right_partitioned && IsSmallTable(placement, *op.children[0])) {
+			return JoinPlan::BROADCAST_LEFT;
+		}
 		auto prefer_broadcast = !may_shuffle || strategy == JoinStrategy::BROADCAST;
 		auto right_pays = may_broadcast_right && (prefer_broadcast || costs.RightPays(shuffle_cost));
 		auto left_pays = may_broadcast_left && (prefer_broadcast || costs.LeftPays(shuffle_cost));
@@ -191,6 +204,16 @@ private:
 		return may_shuffle ? JoinPlan::SHUFFLE : JoinPlan::ONE_TASK;
 	}
 
+	//! Whether every task may as well read these rows for itself, which no join has made more.
+	static bool IsSmallTable(Placement &placement, LogicalOperator &op) {
+		reference<LogicalOperator> table = op;
+		while (table.get().children.size() == 1) {
+			table = *table.get().children[0];
+		}
+		return table.get().children.empty() && placement.EstimateBytes(op) <= SMALL_TABLE_BYTES &&
+			   placement.IsReadByEveryTask(op);
+	}
+
 	static Distribution Execute(Placement &placement, LogicalOperator &op, JoinSides &sides, JoinPlan plan) {
 		auto &left = op.children[0];
 		auto &right = op.children[1];
@@ -199,6 +222,7 @@ private:
 			return InPlace(sides);
 		case JoinPlan::BROADCAST_RIGHT:
 			placement.Broadcast(right, sides.right);
+			FilterBroadcast(placement, op, sides.type);
 			return WithEqualColumns(sides, sides.left);
 		case JoinPlan::BROADCAST_LEFT:
 			placement.Broadcast(left, sides.left);
@@ -211,20 +235,20 @@ private:
 				sides.right = placement.Shuffle(right, sides.keys.CopyRight(conditions));
 				// Rows that a correlated subquery is about come before the subquery's own; other left sides come later.
 				if (sides.left.pinned && MayFilterRight(sides.type)) {
-					Filter(*right, sides.left.boundary);
+					FilterShuffle(*right, sides.left.boundary);
 				}
 			} else if (sides.right_partitioned) {
 				conditions = sides.right_match;
 				sides.left = placement.Shuffle(left, sides.keys.CopyLeft(conditions));
 				if (MayFilterLeft(sides.type)) {
-					Filter(*left, sides.right.boundary);
+					FilterShuffle(*left, sides.right.boundary);
 				}
 			} else {
 				conditions = PreferredConditions(placement, sides.keys);
 				sides.left = placement.Shuffle(left, sides.keys.CopyLeft(conditions));
 				sides.right = placement.Shuffle(right, sides.keys.CopyRight(conditions));
 				if (MayFilterLeft(sides.type)) {
-					Filter(*left, LogicalExchange::From(*right));
+					FilterShuffle(*left, LogicalExchange::From(*right));
 				}
 			}
 			return Partitioned(sides, conditions);
@@ -240,11 +264,68 @@ private:
 		throw InternalException("Unknown plan of a join");
 	}
 
-	//! Lets only rows cross the boundary `moved` whose keys have crossed the boundary `by`.
-	static void Filter(LogicalOperator &moved, optional_ptr<LogicalExchange> by) {
+	//! Lets only rows cross the boundary `moved` whose keys have crossed the boundary `by`, that of the other side.
+	static void FilterShuffle(LogicalOperator &moved, optional_ptr<LogicalExchange> by) {
 		if (by && Reduces(*by->children[0])) {
-			LogicalExchange::From(moved)->filtered_by = by;
+			auto &exchange = *LogicalExchange::From(moved);
+			exchange.filter = LogicalExchange::Filter{*by, CopyAll(exchange.expressions), CopyAll(by->expressions)};
 		}
+	}
+
+	//! Lets only rows of a large right side be broadcast that have a match, if the keys of all rows on the left have
+	//! crossed a boundary: the right side waits for them, as joins above it do for it.
+	static void FilterBroadcast(Placement &placement, LogicalOperator &op, JoinType type) {
+		auto exchange = LogicalExchange::From(*op.children[1]);
+		if (!exchange || exchange->shared_cte || !MayFilterRight(type) ||
+			op.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
+			placement.EstimateBytes(*op.children[1]) < LEAST_FILTERED_BYTES) {
+			return;
+		}
+		for (auto &condition : op.Cast<LogicalComparisonJoin>().conditions) {
+			if (condition.comparison != ExpressionType::COMPARE_EQUAL ||
+				condition.left->GetExpressionClass() != ExpressionClass::BOUND_COLUMN_REF ||
+				condition.left->return_type != condition.right->return_type) {
+				continue;
+			}
+			auto key = condition.left->Copy();
+			auto boundary = BoundaryOf(*op.children[0], key);
+			if (boundary && Reduces(*boundary->children[0])) {
+				exchange->filter = LogicalExchange::Filter{*boundary, {}, {}};
+				exchange->filter->own_keys.push_back(condition.right->Copy());
+				exchange->filter->other_keys.push_back(std::move(key));
+				return;
+			}
+		}
+	}
+
+	//! The boundary that the column `key` of `op` has crossed last, in the same stage; `key` is what it is called
+	//! there. Every value of the column but NULL has crossed it.
+	static optional_ptr<LogicalExchange> BoundaryOf(LogicalOperator &op, unique_ptr<Expression> &key) {
+		if (auto exchange = LogicalExchange::From(op)) {
+			return exchange;
+		}
+		auto column = key->Cast<BoundColumnRefExpression>().binding;
+		auto is_group = op.type == LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY &&
+						column.table_index == op.Cast<LogicalAggregate>().group_index;
+		if (is_group || op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
+			auto &expressions = is_group ? op.Cast<LogicalAggregate>().groups : op.expressions;
+			auto &below = expressions[column.column_index];
+			if (below->GetExpressionClass() != ExpressionClass::BOUND_COLUMN_REF) {
+				return nullptr;
+			}
+			key = below->Copy();
+			return BoundaryOf(*op.children[0], key);
+		}
+		if (op.type != LogicalOperatorType::LOGICAL_FILTER && op.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN) {
+			return nullptr;
+		}
+		for (auto &child : op.children) {
+			auto columns = child->GetColumnBindings();
+			if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
+				return BoundaryOf(*child, key);
+			}
+		}
+		return nullptr;
 	}
 
 	//! Whether it is likely that not all of a table's keys are left in the rows of `op`.

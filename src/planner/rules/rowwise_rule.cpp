@@ -9,8 +9,8 @@ using namespace duckdb;
 
 namespace {
 
-//! Filters, projections, UNNEST and the like look at one row at a time: they run where their input is. What they read of
-//! a shared subplan, they read there.
+//! Filters, projections, UNNEST and the like look at one row at a time: they run where their input is. What they read
+//! of a shared subplan, they read there.
 //!
 //!     Filter                                     NetworkShuffle[in turn] of the shared stage c
 //!       NetworkShuffle[in turn] of       =>        Filter

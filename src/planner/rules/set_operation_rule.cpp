@@ -1,8 +1,12 @@
+#include "duckdb/common/type_visitor.hpp"
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
 #include "duckdb/planner/expression_binder.hpp"
+#include "duckdb/planner/operator/logical_distinct.hpp"
 #include "duckdb/planner/operator/logical_set_operation.hpp"
 #include "plan/columns.hpp"
 #include "planner/rules/rules.hpp"
+
+#include <numeric>
 
 namespace skein {
 
@@ -36,30 +40,69 @@ void SetTypes(Placement &placement, unique_ptr<LogicalOperator> &op, const vecto
 	vector<unique_ptr<Expression>> columns;
 	auto bindings = op->GetColumnBindings();
 	for (idx_t i = 0; i < bindings.size(); i++) {
-		columns.push_back(make_uniq<BoundColumnRefExpression>(types[i], bindings[i]));
+		columns.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(*op, bindings[i]), types[i], bindings[i]));
 	}
 	AddProjection(op, placement.NewTableIndex(), std::move(columns));
 }
 
-//! All columns of an operator, as DuckDB compares them: by their collation.
-vector<unique_ptr<Expression>> AllColumns(ClientContext &context, LogicalOperator &op) {
+//! These columns of an operator, as DuckDB compares them: by their collation.
+vector<unique_ptr<Expression>> KeysAt(ClientContext &context, LogicalOperator &op, const vector<idx_t> &positions) {
 	vector<unique_ptr<Expression>> result;
 	auto bindings = op.GetColumnBindings();
-	for (idx_t i = 0; i < bindings.size(); i++) {
-		result.push_back(make_uniq<BoundColumnRefExpression>(op.types[i], bindings[i]));
+	for (auto i : positions) {
+		result.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(op, bindings[i]), op.types[i], bindings[i]));
 		ExpressionBinder::PushCollation(context, result.back(), op.types[i]);
 	}
 	return result;
 }
 
+//! Whether equal values of these types are the same ones: none has a collation.
+bool AreExact(const vector<LogicalType> &types) {
+	return std::none_of(types.begin(), types.end(), [](const LogicalType &type) {
+		return TypeVisitor::Contains(type, [](const LogicalType &part) {
+			return part.id() == LogicalTypeId::VARCHAR && !StringType::GetCollation(part).empty();
+		});
+	});
+}
+
+//! The positions of the columns by which the rows of `op` are partitioned; empty if they are not, or not by columns.
+vector<idx_t> PartitionedBy(LogicalOperator &op, const Distribution &place) {
+	vector<idx_t> result;
+	auto bindings = op.GetColumnBindings();
+	for (auto &key : place.keys) {
+		auto found = std::find_first_of(bindings.begin(), bindings.end(), key.begin(), key.end());
+		if (found == bindings.end()) {
+			return {};
+		}
+		result.push_back(static_cast<idx_t>(found - bindings.begin()));
+	}
+	return result;
+}
+
+bool HasDistinctRows(const LogicalOperator &op) {
+	switch (op.type) {
+	case LogicalOperatorType::LOGICAL_DISTINCT:
+	case LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY:
+		return true;
+	case LogicalOperatorType::LOGICAL_PROJECTION:
+		return HasDistinctRows(*op.children[0]);
+	default:
+		return false;
+	}
+}
+
 //! EXCEPT and INTERSECT, with and without ALL: equal rows of both sides are brought together; NULLs are equal. The left
-//! side's types say what is equal.
+//! side's types say what is equal. Without ALL, duplicates go before.
 //!
 //!     Except            Except
 //!       a        =>       NetworkShuffle[all columns]
-//!       b                   a
+//!       b                   Distinct
+//!                             a
 //!                         NetworkShuffle[all columns]
-//!                           b
+//!                           Distinct
+//!                             b
+//!
+//! A side that is partitioned by some of its columns stays where it is; the other follows it.
 class SetOperationRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -72,10 +115,12 @@ public:
 		auto pinned = false;
 		vector<Distribution> places;
 		for (auto &child : op->children) {
-			places.push_back(placement.Place(child, false));
+			places.push_back(placement.Place(child, false, child->GetColumnBindings()));
 			spread = spread || places.back().IsSpread();
 			pinned = pinned || places.back().pinned;
+			auto names = child->GetColumnBindings();
 			SetTypes(placement, child, types);
+			places.back() = Rename(std::move(places.back()), names, child->GetColumnBindings());
 		}
 		if (!spread || pinned) {
 			auto result = placement.BringTogether(*op, places);
@@ -83,10 +128,57 @@ public:
 			return result;
 		}
 		op->ResolveOperatorTypes();
-		for (auto &child : op->children) {
-			placement.Shuffle(child, AllColumns(placement.Context(), *child));
+		return BringEqualRowsTogether(placement, *op, places, types);
+	}
+
+private:
+	static Distribution BringEqualRowsTogether(Placement &placement, LogicalOperator &op,
+											   const vector<Distribution> &places, const vector<LogicalType> &types) {
+		auto exact = AreExact(types);
+		vector<idx_t> keys;
+		auto stays = op.children.size();
+		for (idx_t i = 0; exact && keys.empty() && i < op.children.size(); i++) {
+			keys = PartitionedBy(*op.children[i], places[i]);
+			stays = i;
 		}
-		return Distribution::Arbitrary();
+		if (keys.empty()) {
+			keys.resize(types.size());
+			std::iota(keys.begin(), keys.end(), 0);
+			stays = op.children.size();
+		}
+		for (idx_t i = 0; i < op.children.size(); i++) {
+			auto &child = op.children[i];
+			if (i == stays || (stays < i && PartitionedBy(*child, places[i]) == keys)) {
+				continue;
+			}
+			if (exact && places[i].IsSpread() && !op.Cast<LogicalSetOperation>().setop_all &&
+				!HasDistinctRows(*child)) {
+				AddDistinct(placement, child);
+			}
+			placement.Shuffle(child, KeysAt(placement.Context(), *child, keys));
+		}
+		if (!exact) {
+			return Distribution::Arbitrary();
+		}
+		auto result = Distribution::Hash({});
+		auto columns = op.GetColumnBindings();
+		for (auto key : keys) {
+			result.keys.push_back({columns[key]});
+		}
+		return result;
+	}
+
+	static void AddDistinct(Placement &placement, unique_ptr<LogicalOperator> &op) {
+		auto distinct = make_uniq<LogicalDistinct>(DistinctType::DISTINCT);
+		auto bindings = op->GetColumnBindings();
+		for (idx_t i = 0; i < bindings.size(); i++) {
+			distinct->distinct_targets.push_back(
+				make_uniq<BoundColumnRefExpression>(ColumnName(*op, bindings[i]), op->types[i], bindings[i]));
+		}
+		distinct->SetEstimatedCardinality(op->EstimateCardinality(placement.Context()));
+		distinct->children.push_back(std::move(op));
+		distinct->ResolveOperatorTypes();
+		op = std::move(distinct);
 	}
 };
 
