@@ -213,12 +213,16 @@ bool FrameDecoder::TakeBody() {
 		if (TryReferToBody()) {
 			return true;
 		}
-		auto blocks = (body.size + BODY_ALIGNMENT_BYTES - 1) / BODY_ALIGNMENT_BYTES;
-		auto owner = std::make_shared_for_overwrite<BodyBlock[]>(blocks);
-		body_target_ = owner[0].bytes;
 		body_copied_ = 0;
-		body.data = body_target_;
-		body.owner = std::move(owner);
+		if (body.size >= BodyPool::LEAST_BYTES) {
+			body = pool_->Take(body.size, body_target_);
+		} else {
+			auto blocks = (body.size + BODY_ALIGNMENT_BYTES - 1) / BODY_ALIGNMENT_BYTES;
+			auto owner = std::make_shared_for_overwrite<BodyBlock[]>(blocks);
+			body_target_ = owner[0].bytes;
+			body.data = body_target_;
+			body.owner = std::move(owner);
+		}
 	}
 	body_copied_ += Take(body_target_ + body_copied_, body.size - body_copied_);
 	return body_copied_ == body.size;

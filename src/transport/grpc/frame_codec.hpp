@@ -1,5 +1,6 @@
 #pragma once
 
+#include "transport/grpc/body_pool.hpp"
 #include "transport/transport.hpp"
 
 #include <grpcpp/support/byte_buffer.h>
@@ -72,6 +73,7 @@ private:
 	//! Sets the body to the received memory, if all of it is in one piece there and aligned.
 	bool TryReferToBody();
 
+	const std::shared_ptr<BodyPool> pool_ = std::make_shared<BodyPool>();
 	std::deque<grpc::Slice> slices_;
 	//! Bytes already taken of the first slice.
 	size_t slice_offset_ = 0;
