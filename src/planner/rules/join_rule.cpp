@@ -1,4 +1,5 @@
 #include "duckdb/planner/operator/logical_aggregate.hpp"
+#include "duckdb/planner/operator/logical_cteref.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "plan/columns.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
@@ -186,10 +187,12 @@ private:
 		auto shuffle_cost = (sides.left_partitioned ? 0 : costs.left) +
 							(sides.right_partitioned && !sides.left_partitioned ? 0 : costs.right);
 		// Estimates of what joins leave of a large side are often far too low; what a small table is, is known.
-		if (may_broadcast_right && !sides.left_partitioned && IsSmallTable(placement, *op.children[1])) {
+		if (may_broadcast_right && !sides.left_partitioned &&
+			IsSmallTableBeside(placement, *op.children[1], *op.children[0])) {
 			return JoinPlan::BROADCAST_RIGHT;
 		}
-		if (may_broadcast_left && !sides.right_partitioned && IsSmallTable(placement, *op.children[0])) {
+		if (may_broadcast_left && !sides.right_partitioned &&
+			IsSmallTableBeside(placement, *op.children[0], *op.children[1])) {
 			return JoinPlan::BROADCAST_LEFT;
 		}
 		auto prefer_broadcast = !may_shuffle || strategy == JoinStrategy::BROADCAST;
@@ -204,14 +207,31 @@ private:
 		return may_shuffle ? JoinPlan::SHUFFLE : JoinPlan::ONE_TASK;
 	}
 
-	//! Whether every task may as well read these rows for itself, which no join has made more.
-	static bool IsSmallTable(Placement &placement, LogicalOperator &op) {
+	//! Whether every task may as well read these rows for itself, which no join has made more, as the other side is made
+	//! of more.
+	static bool IsSmallTableBeside(Placement &placement, LogicalOperator &op, const LogicalOperator &other) {
 		reference<LogicalOperator> table = op;
 		while (table.get().children.size() == 1) {
 			table = *table.get().children[0];
 		}
 		return table.get().children.empty() && placement.EstimateBytes(op) <= SMALL_TABLE_BYTES &&
-			   placement.IsReadByEveryTask(op);
+			   placement.IsReadByEveryTask(op) && LeafBytes(placement, op) < LeafBytes(placement, other);
+	}
+
+	//! What the leaves below `op` read of files.
+	static idx_t LeafBytes(const Placement &placement, const LogicalOperator &op) {
+		if (auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op)) {
+			return leaf->total_bytes;
+		}
+		if (op.type == LogicalOperatorType::LOGICAL_CTE_REF) {
+			auto shared = placement.shared.find(op.Cast<LogicalCTERef>().cte_index);
+			return shared == placement.shared.end() ? 0 : LeafBytes(placement, *shared->second.plan);
+		}
+		idx_t result = 0;
+		for (auto &child : op.children) {
+			result += LeafBytes(placement, *child);
+		}
+		return result;
 	}
 
 	static Distribution Execute(Placement &placement, LogicalOperator &op, JoinSides &sides, JoinPlan plan) {
