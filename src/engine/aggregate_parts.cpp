@@ -1,5 +1,6 @@
 #include "engine/aggregate_parts.hpp"
 
+#include "engine/aggregate_choice.hpp"
 #include "engine/aggregate_state.hpp"
 
 #include "duckdb/catalog/catalog.hpp"
@@ -12,7 +13,6 @@
 
 namespace skein {
 
-using duckdb::AggregateFunctionCatalogEntry;
 using duckdb::BoundAggregateExpression;
 using duckdb::ClientContext;
 using duckdb::Expression;
@@ -45,26 +45,10 @@ const std::unordered_map<std::string, CombineRule> &CombineRules() {
 		{"bit_and", {"bit_and", /*ignores_duplicates=*/true}},
 		{"bit_or", {"bit_or", /*ignores_duplicates=*/true}},
 		{"bit_xor", {"bit_xor"}},
+		{"any_value", {"any_value", /*ignores_duplicates=*/true}},
 		{"bitstring_agg", {"bit_or", /*ignores_duplicates=*/true}},
 	};
 	return rules;
-}
-
-//! Binds an aggregate of the system catalog by name; returns nothing if no overload takes the inputs.
-unique_ptr<BoundAggregateExpression> BindAggregate(ClientContext &context, const std::string &name,
-												   vector<unique_ptr<Expression>> inputs) {
-	auto entry = duckdb::Catalog::GetSystemCatalog(context).GetEntry<AggregateFunctionCatalogEntry>(
-		context, DEFAULT_SCHEMA, name, duckdb::OnEntryNotFound::RETURN_NULL);
-	if (!entry) {
-		return nullptr;
-	}
-	duckdb::FunctionBinder binder(context);
-	duckdb::ErrorData error;
-	auto overload = binder.BindFunction(entry->name, entry->functions, inputs, error);
-	if (!overload.IsValid()) {
-		return nullptr;
-	}
-	return binder.BindAggregateFunction(entry->functions.GetFunctionByOffset(overload.GetIndex()), std::move(inputs));
 }
 
 //! Whether the catalog's function of this name, bound to the same inputs, is the one that the aggregate runs: not a
@@ -125,7 +109,8 @@ std::optional<AggregateParts> SplitAggregate(ClientContext &context, const Bound
 		reason = name + " with more than one argument cannot be computed from parts";
 		return std::nullopt;
 	}
-	if (!has_rule && !HasFlatState(aggregate.function)) {
+	auto chooses = ChoosesARow(aggregate);
+	if (!has_rule && !chooses && !HasFlatState(aggregate.function)) {
 		reason = name + " cannot be computed from parts: the rows of a group have to be in one place";
 		return std::nullopt;
 	}
@@ -140,7 +125,9 @@ std::optional<AggregateParts> SplitAggregate(ClientContext &context, const Bound
 		return std::nullopt;
 	}
 
-	auto parts = has_rule ? CombineResults(aggregate, rule->second) : CombineStates(context, aggregate);
+	auto parts = has_rule  ? CombineResults(aggregate, rule->second)
+				 : chooses ? SplitChoice(context, aggregate)
+						   : CombineStates(context, aggregate);
 	parts.partial_type = parts.partial->return_type;
 	parts.partial->SetAlias("partial " + aggregate.GetName());
 	parts.make_final = [make = std::move(parts.make_final), return_type = aggregate.return_type,

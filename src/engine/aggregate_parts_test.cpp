@@ -214,6 +214,50 @@ TEST_F(AggregatePartsTest, SketchesMergeToTheSketchOfAllRows) {
 	Check({"approx_count_distinct(DISTINCT s)"});
 }
 
+TEST_F(AggregatePartsTest, OneRowIsChosenOfThoseThatThePartsChose) {
+	for (auto function :
+		 {"arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by", "arg_min_null", "arg_max_null"}) {
+		for (auto &column : AllColumns()) {
+			Check({Call(function, column + ", h")});
+			Check({Call(function, column + ", CASE WHEN i64 % 3 = 0 THEN md5(h::VARCHAR) END")});
+		}
+		Check({Call(function, "n, CASE WHEN g > 2 THEN h END")});
+		AggregateQuery filtered{Call(function, "s, h") + " FILTER (slice = 1 AND i8 > 100)"};
+		Check(filtered);
+		filtered.group = "";
+		Check(filtered);
+		filtered.where = "slice <> 1";
+		Check(filtered);
+	}
+}
+
+TEST_F(AggregatePartsTest, CollatedStringsAreComparedAsTheirCollationSays) {
+	Check({"min(s COLLATE NOCASE)"});
+	Check({"max(CASE WHEN i8 % 2 = 0 THEN upper(s) ELSE s END COLLATE NOCASE)"});
+	Check({"arg_max(n, md5(h::VARCHAR) COLLATE NOCASE)"});
+}
+
+TEST_F(AggregatePartsTest, AValueOfAnyRowMayBeTheOneOfAnyPart) {
+	// The same in all rows of a group, so that it does not matter which row is taken.
+	for (auto function : {"first", "last", "arbitrary", "any_value"}) {
+		for (auto value : {"'value ' || g", "g", "{'g': g, 'l': [g, NULL]}", "CASE WHEN g <> 2 THEN g END"}) {
+			Check({Call(function, value)});
+		}
+		AggregateQuery query{Call(function, "'all the same'")};
+		query.group = "";
+		Check(query);
+		// Some parts have no rows then.
+		query.where = "slice = 3";
+		Check(query);
+		query.where = "false";
+		Check(query);
+		query.where = "true";
+		query.aggregate = Call(function, "'all the same'") + " FILTER (slice = 1)";
+		Check(query);
+	}
+	Check({"any_value(CASE WHEN slice = 1 THEN g END)"});
+}
+
 TEST_F(AggregatePartsTest, FilterStaysWithTheRows) {
 	for (auto aggregate : {"count(*)", "count(n)", "sum(d9)", "min(s)", "avg(i64)", "stddev(f64)", "corr(f64, f64b)",
 						   "approx_count_distinct(s)", "bool_or(flag)"}) {
@@ -302,12 +346,9 @@ TEST_F(AggregatePartsTest, WhatNeedsAllRowsIsRefused) {
 						   "avg(DISTINCT n)",
 						   "bit_xor(DISTINCT u8)",
 						   "stddev(DISTINCT n)",
-						   "first(n)",
-						   "last(n)",
-						   "any_value(n)",
-						   "arbitrary(n)",
-						   "arg_min(s, n)",
-						   "arg_max(n, i64)",
+						   "arg_max(DISTINCT n, i64)",
+						   "arg_max(n, i64, 3)",
+						   "arg_max_nulls_last(n, i64)",
 						   "min(n, 3)",
 						   "max(s, 2)",
 						   "list(n)",
@@ -325,7 +366,6 @@ TEST_F(AggregatePartsTest, WhatNeedsAllRowsIsRefused) {
 						   "approx_top_k(n, 3)",
 						   "reservoir_quantile(n, 0.5)",
 						   "sum(f64 ORDER BY i64)",
-						   "min(s COLLATE NOCASE)",
 						   "list(n ORDER BY n)",
 						   "avg(n) EXPORT_STATE"}) {
 		EXPECT_NE(runner->ReasonAgainst(aggregate), "") << aggregate;
