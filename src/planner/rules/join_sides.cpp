@@ -1,6 +1,9 @@
 #include "planner/rules/join_sides.hpp"
 
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
+#include "duckdb/planner/expression/bound_comparison_expression.hpp"
+#include "duckdb/planner/expression/bound_conjunction_expression.hpp"
+#include "duckdb/planner/expression_iterator.hpp"
 #include "duckdb/planner/operator/logical_any_join.hpp"
 
 namespace skein {
@@ -57,8 +60,60 @@ JoinType JoinTypeOf(const LogicalOperator &join) {
 	}
 }
 
-EquiKeys EquiKeysOf(const LogicalOperator &join) {
+namespace {
+
+//! Whether an expression reads columns of this operator, and of no other.
+bool ReadsOnly(const Expression &expression, const vector<ColumnBinding> &columns) {
+	auto found = false;
+	auto others = false;
+	std::function<void(const Expression &)> visit = [&](const Expression &part) {
+		if (part.GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+			auto &binding = part.Cast<BoundColumnRefExpression>().binding;
+			auto own = std::find(columns.begin(), columns.end(), binding) != columns.end();
+			found = found || own;
+			others = others || !own;
+		}
+		ExpressionIterator::EnumerateChildren(part, visit);
+	};
+	visit(expression);
+	return found && !others;
+}
+
+//! The equalities that have to be true for two rows to match.
+void AddEqualities(const Expression &condition, const vector<ColumnBinding> &left, const vector<ColumnBinding> &right,
+				   EquiKeys &keys) {
+	if (condition.GetExpressionType() == ExpressionType::CONJUNCTION_AND) {
+		for (auto &part : condition.Cast<BoundConjunctionExpression>().children) {
+			AddEqualities(*part, left, right, keys);
+		}
+		return;
+	}
+	if (condition.GetExpressionType() != ExpressionType::COMPARE_EQUAL &&
+		condition.GetExpressionType() != ExpressionType::COMPARE_NOT_DISTINCT_FROM) {
+		return;
+	}
+	auto &comparison = condition.Cast<BoundComparisonExpression>();
+	if (comparison.left->return_type != comparison.right->return_type) {
+		return;
+	}
+	if (ReadsOnly(*comparison.left, left) && ReadsOnly(*comparison.right, right)) {
+		keys.left.push_back(*comparison.left);
+		keys.right.push_back(*comparison.right);
+	} else if (ReadsOnly(*comparison.left, right) && ReadsOnly(*comparison.right, left)) {
+		keys.left.push_back(*comparison.right);
+		keys.right.push_back(*comparison.left);
+	}
+}
+
+} // namespace
+
+EquiKeys EquiKeysOf(LogicalOperator &join) {
 	EquiKeys keys;
+	if (join.type == LogicalOperatorType::LOGICAL_ANY_JOIN) {
+		AddEqualities(*join.Cast<LogicalAnyJoin>().condition, join.children[0]->GetColumnBindings(),
+					  join.children[1]->GetColumnBindings(), keys);
+		return keys;
+	}
 	if (join.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN &&
 		join.type != LogicalOperatorType::LOGICAL_ASOF_JOIN && join.type != LogicalOperatorType::LOGICAL_DELIM_JOIN) {
 		return keys;

@@ -37,7 +37,7 @@ struct EquiKeys {
 	duckdb::vector<duckdb::idx_t> All() const;
 };
 
-EquiKeys EquiKeysOf(const duckdb::LogicalOperator &join);
+EquiKeys EquiKeysOf(duckdb::LogicalOperator &join);
 duckdb::JoinType JoinTypeOf(const duckdb::LogicalOperator &join);
 
 } // namespace skein
