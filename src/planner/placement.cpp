@@ -277,6 +277,25 @@ Distribution Placement::Project(unique_ptr<LogicalOperator> &op, const vector<Co
 	return Rename(std::move(distribution), columns, new_names);
 }
 
+bool Placement::IsReadAbove(const ColumnBinding &column) const {
+	auto found = false;
+	for (idx_t i = 0; i + 1 < under_way_.size(); i++) {
+		auto &place = under_way_[i].place.get();
+		if (!place) {
+			continue;
+		}
+		LogicalOperatorVisitor::EnumerateExpressions(*place, [&](unique_ptr<Expression> *expression) {
+			if (*expression) {
+				ExpressionIterator::EnumerateExpression(*expression, [&](Expression &part) {
+					found = found || (part.GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF &&
+									  part.Cast<BoundColumnRefExpression>().binding == column);
+				});
+			}
+		});
+	}
+	return found;
+}
+
 idx_t Placement::Share(unique_ptr<LogicalOperator> &op, Distribution distribution, const string &name) {
 	auto index = NewTableIndex();
 	op->ResolveOperatorTypes();

@@ -88,6 +88,8 @@ public:
 	//! A read of a shared subplan, to be placed like any other operator.
 	duckdb::unique_ptr<duckdb::LogicalOperator> ReadShared(duckdb::idx_t index);
 
+	//! Whether an operator above the one whose placing is under way refers to this column.
+	bool IsReadAbove(const duckdb::ColumnBinding &column) const;
 	//! Whether every expression of `op` gives the same value on any worker; if not, why.
 	bool CanTravel(duckdb::LogicalOperator &op, std::string &reason);
 	//! What a scan reads, if it is one of Parquet files that can be split exactly; nullptr and why not. Asked once per

@@ -1,4 +1,6 @@
+#include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_delim_get.hpp"
+#include "duckdb/planner/operator/logical_window.hpp"
 #include "planner/rules/aggregate_steps.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/row_functions.hpp"
@@ -67,6 +69,9 @@ public:
 			auto bindings = LogicalOperator::GenerateColumnBindings(aggregate.group_index, aggregate.groups.size());
 			return RenameColumns(aggregate.groups, bindings);
 		}
+		case LogicalOperatorType::LOGICAL_UNION:
+			return std::all_of(op.children.begin(), op.children.end(),
+							   [&](auto &child) { return ContainsDelimGet(*child) && Walk(*child); });
 		case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
 		case LogicalOperatorType::LOGICAL_ANY_JOIN:
 		case LogicalOperatorType::LOGICAL_CROSS_PRODUCT:
@@ -181,11 +186,13 @@ public:
 		auto &inner = op->children[join.delim_flipped ? 0 : 1];
 		DelimPath path(placement);
 		auto one_stage = ContainsDelimGet(*inner) && path.Walk(*inner);
-		auto outer_place = placement.Place(outer, false);
+		auto numbered = one_stage && NumbersRows(*outer) && !placement.IsReadAbove(NumberColumn(*outer));
+		// Numbers that only tell the rows of a task apart are given there.
+		auto outer_place = placement.Place(numbered ? outer->children[0] : outer, false);
 		if (!one_stage) {
 			placement.AddReason("a correlated subquery that needs rows of several tasks at a time runs in one");
 			outer_place = placement.Coalesce(outer, outer_place);
-		} else if (outer_place.IsSpread() && !outer_place.pinned) {
+		} else if (outer_place.IsSpread() && !outer_place.pinned && !numbered) {
 			outer_place = Partition(placement, join, outer, std::move(outer_place), path);
 		}
 		placement.delim_gets.push_back(DelimGetPlace(join, outer_place));
@@ -205,6 +212,19 @@ public:
 	}
 
 private:
+	//! Whether `op` gives each row a number, as the outer side of a delim join does whose columns cannot be compared.
+	static bool NumbersRows(const LogicalOperator &op) {
+		if (op.type != LogicalOperatorType::LOGICAL_WINDOW || op.expressions.size() != 1) {
+			return false;
+		}
+		auto &window = op.expressions[0]->Cast<BoundWindowExpression>();
+		return window.GetExpressionType() == ExpressionType::WINDOW_ROW_NUMBER && window.partitions.empty() &&
+			   window.orders.empty();
+	}
+	static ColumnBinding NumberColumn(const LogicalOperator &op) {
+		return ColumnBinding(op.Cast<LogicalWindow>().window_index, 0);
+	}
+
 	//! Shuffles the outer side by those of its columns by which the subquery's inputs can follow, if that is cheaper
 	//! than to broadcast them.
 	static Distribution Partition(Placement &placement, LogicalComparisonJoin &join, unique_ptr<LogicalOperator> &outer,

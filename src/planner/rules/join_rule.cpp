@@ -207,8 +207,8 @@ private:
 		return may_shuffle ? JoinPlan::SHUFFLE : JoinPlan::ONE_TASK;
 	}
 
-	//! Whether every task may as well read these rows for itself, which no join has made more, as the other side is made
-	//! of more.
+	//! Whether every task may as well read these rows for itself, which no join has made more, as the other side is
+	//! made of more.
 	static bool IsSmallTableBeside(Placement &placement, LogicalOperator &op, const LogicalOperator &other) {
 		reference<LogicalOperator> table = op;
 		while (table.get().children.size() == 1) {

@@ -86,7 +86,9 @@ bool IsCalledPerRow(const LogicalOperator &op) {
 		return false;
 	}
 	auto &get = op.Cast<LogicalGet>();
-	return get.function.in_out_function && !get.function.in_out_function_final && !get.ordinality_idx.IsValid();
+	// Together with columns of the row, it is called for each alone, and its rows are counted anew.
+	auto counts_all_rows = get.ordinality_idx.IsValid() && get.projected_input.empty();
+	return get.function.in_out_function && !get.function.in_out_function_final && !counts_all_rows;
 }
 
 unique_ptr<PlacementRule> MakeRowwiseRule() {

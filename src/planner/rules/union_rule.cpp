@@ -15,7 +15,8 @@ namespace {
 //!       a         =>         a
 //!       b                    b
 //!
-//! Children in one task are dealt row by row to all tasks first. Where the order of rows counts, each child is brought
+//! In a correlated subquery all children are where the rows are that it is about, and so is the union. Children in one
+//! task are dealt row by row to all tasks first. Where the order of rows counts, each child is brought
 //! to the one task that puts them one after the other.
 class UnionRule final : public PlacementRule {
 public:
@@ -29,10 +30,19 @@ public:
 		vector<Distribution> places;
 		auto spread = false;
 		auto pinned = false;
+		auto all_stay = true;
 		for (auto &child : op->children) {
 			places.push_back(placement.Place(child, keep_order));
-			spread = spread || places.back().IsSpread();
-			pinned = pinned || places.back().pinned;
+			auto &place = places.back();
+			spread = spread || place.IsSpread();
+			pinned = pinned || place.pinned;
+			all_stay = all_stay && place.pinned && place.IsSpread();
+		}
+		if (all_stay) {
+			// Of a correlated subquery: each task has its own rows of every child.
+			auto result = Distribution::Arbitrary();
+			result.pinned = true;
+			return result;
 		}
 		if (!spread || ordered || pinned) {
 			return placement.BringTogether(*op, places);
