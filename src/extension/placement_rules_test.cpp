@@ -397,6 +397,15 @@ TEST_F(PlacementRules, TooManyKeysFilterNothing) {
 	Run(connection, "RESET disabled_optimizers");
 }
 
+// DuckDB alone promises no order here, and with several threads has none; with one it is that of the files.
+TEST_F(PlacementRules, AListOfAllRowsIsInTheirOrder) {
+	Connection connection(*db_);
+	Run(connection, "SET skein_mode = 'force'");
+	Run(connection, "SET skein_workers = 4");
+	auto rows = Run(connection, "SELECT array_to_string(list(k), ',') = array_to_string(range(4000), ',') FROM big");
+	EXPECT_EQ(SortedRows(*rows), vector<string>{"true|"});
+}
+
 TEST_F(PlacementRules, ALargeBroadcastIsFilteredByTheKeysThatHaveComeTogether) {
 	Connection connection(*db_);
 	auto sql = "SELECT count(*), sum(x.n + l.v) FROM (SELECT k, count(*) AS n FROM big WHERE g = 3 GROUP BY k) x "

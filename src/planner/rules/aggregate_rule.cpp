@@ -53,6 +53,15 @@ vector<vector<idx_t>> ByDistinctArguments(const LogicalAggregate &aggregate) {
 	return result;
 }
 
+//! Whether an aggregate lists its rows as they come. DuckDB promises no order here either, but keeps it for a few rows.
+bool CollectsInOrder(const LogicalAggregate &aggregate) {
+	static const unordered_set<string> NAMES{"list", "array_agg", "string_agg", "group_concat", "listagg"};
+	return std::any_of(aggregate.expressions.begin(), aggregate.expressions.end(), [](auto &expression) {
+		auto &bound = expression->template Cast<BoundAggregateExpression>();
+		return NAMES.count(bound.function.name) > 0 && !bound.order_bys && !bound.IsDistinct();
+	});
+}
+
 //! How the columns by which rows are grouped are called below and above the aggregate.
 void GroupNames(LogicalAggregate &aggregate, vector<ColumnBinding> &from, vector<ColumnBinding> &to) {
 	for (idx_t i = 0; i < aggregate.groups.size(); i++) {
@@ -84,7 +93,8 @@ public:
 		auto &child = aggregate.children[0];
 		vector<ColumnBinding> from, to;
 		GroupNames(aggregate, from, to);
-		auto below = placement.Place(child, false, Renamed(Prefer(to, placement.Preferred()), to, from));
+		auto ordered = placement.Options().preserve_order && aggregate.groups.empty() && CollectsInOrder(aggregate);
+		auto below = placement.Place(child, ordered, Renamed(Prefer(to, placement.Preferred()), to, from));
 		if (below.IsSingle()) {
 			below.in_order = false;
 			return below;
