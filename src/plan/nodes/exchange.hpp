@@ -25,8 +25,8 @@ public:
 	//! Set when the producer is a shared subplan (a materialised CTE). The child is a CTE reference that names it, or
 	//! filters and projections over one, which the producer computes for this reader.
 	std::optional<duckdb::idx_t> shared_cte;
-	//! Set when only rows are wanted whose `own_keys` occur among the `other_keys` of the rows of another boundary of the
-	//! same stage, at the other side of a join. Keys are over the columns of each boundary's child.
+	//! Set when only rows are wanted whose `own_keys` occur among the `other_keys` of the rows of another boundary of
+	//! the same stage, at the other side of a join. Keys are over the columns of each boundary's child.
 	struct Filter {
 		duckdb::reference<LogicalExchange> by;
 		duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> own_keys;
