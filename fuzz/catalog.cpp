@@ -16,6 +16,22 @@ const std::vector<Column> &AwkwardColumns() {
 	return COLUMNS;
 }
 
+const std::vector<Column> &OddColumns() {
+	static const std::vector<Column> COLUMNS{{"id", SqlType::INTEGER}, {"k", SqlType::INTEGER}, {"g", SqlType::INTEGER},
+											 {"s", SqlType::VARCHAR},  {"en", SqlType::ENUM},	{"ar", SqlType::ARRAY},
+											 {"bi", SqlType::BIT},	   {"tt", SqlType::TIMETZ}, {"un", SqlType::UNION},
+											 {"js", SqlType::JSON}};
+	return COLUMNS;
+}
+
+//! What the files hold, then what the folders' names say.
+const std::vector<Column> &HiveColumns() {
+	static const std::vector<Column> COLUMNS{
+		{"id", SqlType::INTEGER}, {"k", SqlType::INTEGER},		{"s", SqlType::VARCHAR}, {"n", SqlType::DECIMAL},
+		{"d", SqlType::DATE},	  {"l", SqlType::INTEGER_LIST}, {"g", SqlType::INTEGER}, {"p", SqlType::VARCHAR}};
+	return COLUMNS;
+}
+
 std::vector<Table> TpchTables() {
 	constexpr auto KIND = TableKind::TPCH;
 	constexpr auto NUMBER = SqlType::INTEGER;
@@ -29,7 +45,7 @@ std::vector<Table> TpchTables() {
 		 KIND,
 		 {{"s_suppkey", NUMBER}, {"s_nationkey", NUMBER}, {"s_acctbal", MONEY}, {"s_name", TEXT}},
 		 {"s_suppkey"},
-		 100},
+		 20},
 		{"customer",
 		 KIND,
 		 {{"c_custkey", NUMBER},
@@ -38,17 +54,17 @@ std::vector<Table> TpchTables() {
 		  {"c_mktsegment", TEXT},
 		  {"c_phone", TEXT}},
 		 {"c_custkey"},
-		 1500},
+		 300},
 		{"part",
 		 KIND,
 		 {{"p_partkey", NUMBER}, {"p_size", NUMBER}, {"p_retailprice", MONEY}, {"p_brand", TEXT}, {"p_name", TEXT}},
 		 {"p_partkey"},
-		 2000},
+		 400},
 		{"partsupp",
 		 KIND,
 		 {{"ps_partkey", NUMBER}, {"ps_suppkey", NUMBER}, {"ps_availqty", NUMBER}, {"ps_supplycost", MONEY}},
 		 {"ps_partkey", "ps_suppkey"},
-		 8000},
+		 1600},
 		{"orders",
 		 KIND,
 		 {{"o_orderkey", NUMBER},
@@ -58,7 +74,7 @@ std::vector<Table> TpchTables() {
 		  {"o_orderstatus", TEXT},
 		  {"o_orderdate", DATE}},
 		 {"o_orderkey"},
-		 15000},
+		 3000},
 		{"lineitem",
 		 KIND,
 		 {{"l_orderkey", NUMBER},
@@ -71,7 +87,7 @@ std::vector<Table> TpchTables() {
 		  {"l_shipmode", TEXT},
 		  {"l_shipdate", DATE}},
 		 {"l_orderkey", "l_linenumber"},
-		 60175},
+		 12100},
 	};
 }
 
@@ -90,6 +106,9 @@ Catalog::Catalog() : tables_(TpchTables()) {
 	AddAwkward("native_even", TableKind::NATIVE, 120);
 	AddAwkward("native_norows", TableKind::NATIVE, 0);
 	AddAwkward("temp_sparse", TableKind::TEMPORARY, 80);
+	tables_.push_back({"odd", TableKind::ODD, OddColumns(), {"id"}, 110});
+	tables_.push_back({"native_odd", TableKind::NATIVE, OddColumns(), {"id"}, 110});
+	tables_.push_back({"hive", TableKind::HIVE, HiveColumns(), {"id"}, 100});
 }
 
 void Catalog::AddAwkward(const std::string &name, TableKind kind, double rows) {

@@ -7,7 +7,7 @@
 
 namespace skein::fuzz {
 
-enum class TableKind { AWKWARD, TPCH, NATIVE, TEMPORARY };
+enum class TableKind { AWKWARD, TPCH, ODD, HIVE, NATIVE, TEMPORARY };
 
 //! A table that queries may read.
 struct Table {
@@ -29,7 +29,8 @@ struct ForeignKey {
 
 //! The tables that generated queries read. The same ones in every process: nothing in here depends on data.
 //!
-//! The awkward tables all have the same columns, so that one can stand for another where a query is shrunk.
+//! The awkward tables all have the same columns, so that one can stand for another where a query is shrunk. The odd
+//! ones have a few of them, and of types that Parquet does not know or other clients seldom use.
 class Catalog {
 public:
 	Catalog();

@@ -1,6 +1,8 @@
 #include "fuzz/contest.hpp"
 
 #include "fuzz/catalog.hpp"
+
+#include "extension/session.hpp"
 #include "skein/skein.hpp"
 
 #include "cli/row_matching.hpp"
@@ -52,6 +54,11 @@ std::string WithoutDetails(const std::string &message) {
 		}
 	}
 	return result.substr(0, 120);
+}
+
+//! Whether it is an error that the engine does not mean to give, like one of a buffer that ends too early.
+bool IsUnmeant(const Outcome &outcome) {
+	return !outcome.answer && outcome.error.Type() == ExceptionType::INVALID;
 }
 
 //! Whether the instance is of no use any more.
@@ -172,7 +179,7 @@ Outcome Contest::RunPlain(Lane &lane, const std::string &sql, bool &too_slow) {
 Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfiguration &configuration) {
 	auto too_slow = false;
 	auto alone = RunPlain(PlainLane(1), sql, too_slow);
-	if (too_slow || IsFatal(alone)) {
+	if (too_slow || IsFatal(alone) || IsUnmeant(alone)) {
 		if (IsFatal(alone)) {
 			lanes_.erase("plain 1");
 		}
@@ -195,11 +202,9 @@ Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfigurat
 		result.verdict = Verdict::HANG;
 		result.kind = result.what = "hangs";
 	}
-	auto last = test::RunSql(*lane.connection, "SELECT distributed, reason FROM skein_last_query()");
-	if (last.answer && !last.answer->rows.empty()) {
-		result.distributed = last.answer->rows[0][0].GetValue<bool>();
-		result.local_reason = result.distributed ? "" : last.answer->rows[0][1].ToString();
-	}
+	auto last = Session::Get(*lane.connection->context)->Last();
+	result.distributed = last.distributed;
+	result.local_reason = last.distributed ? "" : last.reason;
 	if (!distributed.answer && distributed.error.Message().find("lost worker") != std::string::npos) {
 		lost_worker_ = true;
 	}

@@ -9,16 +9,19 @@ namespace skein::fuzz {
 FuzzConfiguration FuzzConfiguration::Pick(Random &random) {
 	FuzzConfiguration result;
 	result.threads = random.Chance(50) ? 1 : 4;
-	if (random.Chance(30)) {
+	// Queries that go to processes take longer, and differ in how pages travel only.
+	if (random.Chance(15)) {
 		result.processes = static_cast<size_t>(random.Between(1, 3));
 	} else {
-		result.workers = random.Pick(std::vector<size_t>{1, 2, 3, 3, 7});
+		result.workers = random.Pick(std::vector<size_t>{1, 2, 2, 2, 3, 3, 3, 3, 3, 7});
 	}
 	result.join = random.Text({"auto", "auto", "broadcast", "shuffle"});
-	if (random.Chance(15)) {
-		result.page = "1";
+	// Outputs are full only where both are small.
+	auto sizes = random.Below(100);
+	if (sizes < 20) {
+		result.page = random.Text({"1", "400"});
 	}
-	if (random.Chance(12)) {
+	if (sizes >= 8 && sizes < 26) {
 		result.buffer = "1";
 	}
 	if (random.Chance(10) && result.processes == 0) {

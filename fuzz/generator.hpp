@@ -69,6 +69,9 @@ private:
 	Part Query(const Scope *outer, const std::vector<SqlType> *types, int depth);
 	Part SetOperation(const Scope *outer, const std::vector<SqlType> *types, int depth);
 	Part RowOrdered(int depth);
+	//! A UNION ALL of which a part ends before it has read all of its rows.
+	Part UnionThatEndsEarly(const std::vector<SqlType> *types);
+	std::string UnionPart(const std::vector<SqlType> &types, bool ends_early, Part &part);
 	Part Recursive();
 	Part WithoutFrom();
 	Part Failing();
@@ -105,6 +108,9 @@ private:
 	std::string Source(Relation &relation, const Scope *lateral, int depth);
 	std::string TableSource(Relation &relation);
 	std::string AwkwardSource(Relation &relation);
+	std::string OddSource(Relation &relation);
+	//! An awkward table, or an odd one.
+	std::string SmallSource(Relation &relation);
 	std::string FunctionSource(Relation &relation);
 	std::string PivotSource(Relation &relation);
 	std::string SubquerySource(Relation &relation, int depth);
@@ -132,6 +138,8 @@ private:
 	// generator_subqueries.cpp
 	std::string SubqueryPredicate(const Scope &scope, int depth);
 	std::string InSubquery(const Scope &scope, int depth);
+	//! IN or NOT IN as a value, of a subquery that refers to nothing around it.
+	std::string InSubqueryAsValue(const Scope &scope);
 	std::string QuantifiedSubquery(const Scope &scope, int depth);
 	std::string ScalarSubquery(SqlType type, const Scope &scope, int depth);
 	//! FROM and WHERE of a subquery that may refer to `outer`.
@@ -169,6 +177,7 @@ private:
 	int budget_;
 	bool row_order_ = false;
 	bool no_subqueries_ = false;
+	bool no_references_ = false;
 	size_t next_name_ = 0;
 	size_t next_alias_ = 0;
 	std::vector<Relation> ctes_;

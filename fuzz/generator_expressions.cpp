@@ -201,6 +201,18 @@ std::string Generator::LiteralValue(SqlType type) {
 		return "{'a': " + number(0, 8) + ", 'b': " + random_.Text({"'a'", "'A'", "NULL::VARCHAR", "'z'"}) + "}";
 	case SqlType::MAP:
 		return random_.Text({"MAP {'m0': 1}", "MAP {'m0': 3, 'm1': 4}", "MAP {'m0': 0, 'm1': NULL}"});
+	case SqlType::ENUM:
+		return random_.Text({"'sad'::mood", "'ok'::mood", "'Ä'::mood", "''::mood"});
+	case SqlType::ARRAY:
+		return random_.Text({"[1, 2]::INTEGER[2]", "[0, NULL]::INTEGER[2]", "[3, 1]::INTEGER[2]"});
+	case SqlType::BIT:
+		return random_.Text({"'0101'::BIT", "'0'::BIT", "'1111000011110000'::BIT"});
+	case SqlType::TIMETZ:
+		return random_.Text({"TIMETZ '01:02:03+00'", "TIMETZ '01:02:03+01'", "TIMETZ '23:59:59-11'"});
+	case SqlType::UNION:
+		return random_.Text({"3::mixed", "'a'::mixed", "'z'::mixed", "0::mixed"});
+	case SqlType::JSON:
+		return random_.Text({"'{\"a\":1}'::JSON", "'null'::JSON", "'7'::JSON", "'[1, null]'::JSON"});
 	}
 	return "NULL";
 }

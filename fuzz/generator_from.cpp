@@ -7,7 +7,7 @@ namespace skein::fuzz {
 namespace {
 
 //! Rows that a join may have: more take too long.
-constexpr double MAX_JOIN_ROWS = 6000;
+constexpr double MAX_JOIN_ROWS = 4000;
 
 //! How many rows of the product of two tables an equality of these columns keeps, roughly.
 double Selectivity(const std::string &column, const Relation &left, const Relation &right) {

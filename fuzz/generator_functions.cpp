@@ -27,7 +27,7 @@ std::string Generator::Function(SqlType type, const Scope &scope, int depth) {
 
 std::string Generator::IntegerFunction(const Scope &scope, int depth) {
 	auto number = [&] { return Expression(SqlType::INTEGER, scope, depth); };
-	switch (random_.Below(14)) {
+	switch (random_.Below(16)) {
 	case 0:
 		return "(" + number() + " + " + number() + ")";
 	case 1:
@@ -65,6 +65,12 @@ std::string Generator::IntegerFunction(const Scope &scope, int depth) {
 	case 12:
 		Use(Feature::TRY_CAST);
 		return "TRY_CAST(" + Expression(SqlType::VARCHAR, scope, depth) + " AS INTEGER)";
+	case 13:
+		Use(Feature::BIT_FUNCTION);
+		return random_.Text({"bit_count(", "length("}) + Expression(SqlType::BIT, scope, depth) + ")";
+	case 14:
+		Use(Feature::LIST_FUNCTION);
+		return "array_extract(" + Expression(SqlType::ARRAY, scope, depth) + random_.Text({", 1)", ", 2)"});
 	default:
 		return random_.Text({"greatest(", "least("}) + number() + ", " + number() + ")";
 	}
@@ -73,7 +79,7 @@ std::string Generator::IntegerFunction(const Scope &scope, int depth) {
 std::string Generator::TextFunction(const Scope &scope, int depth) {
 	auto text = [&] { return Expression(SqlType::VARCHAR, scope, depth); };
 	Use(Feature::TEXT_FUNCTION);
-	switch (random_.Below(10)) {
+	switch (random_.Below(13)) {
 	case 0:
 		return "(" + text() + " || " + text() + ")";
 	case 1:
@@ -97,6 +103,17 @@ std::string Generator::TextFunction(const Scope &scope, int depth) {
 	case 8:
 		Use(Feature::DATE_FUNCTION);
 		return random_.Text({"dayname(", "monthname("}) + Expression(SqlType::DATE, scope, depth) + ")";
+	case 9:
+		Use(Feature::ENUM_FUNCTION);
+		return "CAST(" + Expression(SqlType::ENUM, scope, depth) + " AS VARCHAR)";
+	case 10:
+		Use(Feature::UNION_FUNCTION);
+		return random_.Chance(50) ? "CAST(union_tag(" + Expression(SqlType::UNION, scope, depth) + ") AS VARCHAR)"
+								  : "union_extract(" + Expression(SqlType::UNION, scope, depth) + ", 't')";
+	case 11:
+		Use(Feature::JSON_FUNCTION);
+		return "json_extract_string(" + Expression(SqlType::JSON, scope, depth) + ", " +
+			   random_.Text({"'$.a'", "'$'", "'$[0]'"}) + ")";
 	default:
 		return "replace(" + text() + ", 'a', " + Literal(SqlType::VARCHAR) + ")";
 	}
@@ -204,6 +221,18 @@ std::string Generator::NestedFunction(SqlType type, const Scope &scope, int dept
 	case SqlType::MAP:
 		Use(Feature::MAP_FUNCTION);
 		return "map(['m0'], [CAST(" + Expression(SqlType::INTEGER, scope, depth) + " % 1000 AS INTEGER)])";
+	case SqlType::ENUM:
+		Use(Feature::ENUM_FUNCTION);
+		return "TRY_CAST(" + Expression(SqlType::VARCHAR, scope, depth) + " AS mood)";
+	case SqlType::ARRAY:
+		Use(Feature::LIST_FUNCTION);
+		return "array_value(CAST(" + Expression(SqlType::INTEGER, scope, depth) + " % 1000 AS INTEGER), 1)";
+	case SqlType::UNION:
+		Use(Feature::UNION_FUNCTION);
+		return "CAST(" + Expression(SqlType::VARCHAR, scope, depth) + " AS mixed)";
+	case SqlType::JSON:
+		Use(Feature::JSON_FUNCTION);
+		return "to_json(" + Expression(random_.Chance(50) ? SqlType::INTEGER : SqlType::VARCHAR, scope, depth) + ")";
 	default:
 		Use(Feature::COALESCE);
 		return "coalesce(" + Expression(type, scope, depth) + ", " + Literal(type) + ")";

@@ -6,7 +6,7 @@ namespace skein::fuzz {
 
 Generator::Generator(const Catalog &catalog, uint64_t seed) : catalog_(catalog), random_(seed) {
 	// Most are small: these are quick to run and to understand.
-	budget_ = static_cast<int>(random_.Chance(60) ? random_.Between(1, 3) : random_.Between(3, 9));
+	budget_ = static_cast<int>(random_.Chance(72) ? random_.Between(1, 3) : random_.Between(3, 8));
 }
 
 std::string Generator::NewName() {
@@ -188,6 +188,8 @@ Part Generator::Query(const Scope *outer, const std::vector<SqlType> *types, int
 	Part part;
 	if (!types && random_.Chance(7)) {
 		part = RowOrdered(depth);
+	} else if (random_.Chance(4)) {
+		part = UnionThatEndsEarly(types);
 	} else if (!types && random_.Chance(1)) {
 		part = WithoutFrom();
 	} else {
@@ -195,6 +197,66 @@ Part Generator::Query(const Scope *outer, const std::vector<SqlType> *types, int
 	}
 	OrderAndLimit(part, top);
 	return part;
+}
+
+std::string Generator::UnionPart(const std::vector<SqlType> &types, bool ends_early, Part &part) {
+	//! True of no row, which statistics do not tell.
+	auto never = [&](const std::string &alias) {
+		return alias + random_.Text({".id % 5 = 7", ".id * 2 = 7", ".s LIKE 'never%'"});
+	};
+	Relation relation, other;
+	Scope scope;
+	auto from = " FROM " + TableSource(relation);
+	scope.relations.push_back(relation);
+	std::vector<TypedText> items;
+	for (auto type : types) {
+		items.push_back({Expression(type, scope, 1), type});
+	}
+	part = Items(items);
+	part.rows = relation.rows;
+	auto has_id =
+		std::any_of(relation.columns.begin(), relation.columns.end(), [](auto &column) { return column.name == "id"; });
+	auto sql = part.sql + from;
+	if (!ends_early) {
+		return sql + Where(scope, 1);
+	}
+	Use(Feature::UNION_ENDS_EARLY);
+	switch (has_id ? random_.Below(4) : 0) {
+	case 0:
+		return sql + random_.Text({" LIMIT 1", " LIMIT 3", " LIMIT 20", " LIMIT 4 OFFSET 2"});
+	case 1:
+	case 2: {
+		auto keyword = random_.Text({" JOIN ", " JOIN ", " SEMI JOIN ", " RIGHT JOIN "});
+		auto source = SmallSource(other);
+		auto column = random_.Text({".k", ".id"});
+		return sql + keyword + "(SELECT * FROM " + source + " WHERE " + never(other.alias) + ") " + other.alias +
+			   " ON " + relation.alias + column + " = " + other.alias + column;
+	}
+	default: {
+		auto source = SmallSource(other);
+		return sql + " WHERE EXISTS (SELECT 1 FROM " + source + " WHERE " + never(other.alias) + ")";
+	}
+	}
+}
+
+Part Generator::UnionThatEndsEarly(const std::vector<SqlType> *types) {
+	Use(Feature::UNION_ALL);
+	auto no_subqueries = no_subqueries_;
+	no_subqueries_ = true;
+	auto wanted = types ? *types : SomeTypes(random_.Between(1, 3));
+	auto count = random_.Chance(70) ? 2 : random_.Between(3, 5);
+	auto early = random_.Between(0, count - 1);
+	Part result;
+	for (int64_t i = 0; i < count; i++) {
+		Part part;
+		result.sql += (i == 0 ? "(" : " UNION ALL (") + UnionPart(wanted, i == early || random_.Chance(25), part) + ")";
+		result.rows += part.rows;
+		if (i == 0) {
+			result.columns = part.columns;
+		}
+	}
+	no_subqueries_ = no_subqueries;
+	return result;
 }
 
 Part Generator::RowOrdered(int depth) {

@@ -90,6 +90,9 @@ Part Generator::Plain(Scope &scope, const std::string &from, const std::vector<S
 			items.push_back({Expression(type, scope, 2), type});
 		}
 	}
+	if (!types && MayNest(scope, 1) && random_.Chance(8)) {
+		items.push_back({InSubqueryAsValue(scope), SqlType::BOOLEAN});
+	}
 	auto list = types ? std::nullopt : ColumnOf(SqlType::INTEGER_LIST, scope);
 	auto unnests = list && random_.Chance(6);
 	if (unnests) {

@@ -29,9 +29,21 @@ std::string Generator::AwkwardSource(Relation &relation) {
 	return table.name + " " + relation.alias;
 }
 
+std::string Generator::OddSource(Relation &relation) {
+	static const std::vector<std::string> NAMES{"odd", "odd", "odd", "native_odd", "hive", "hive"};
+	auto &table = *catalog_.Find(random_.Pick(NAMES));
+	Use(table.kind == TableKind::HIVE ? Feature::HIVE_TABLE : Feature::ODD_TABLE);
+	relation = {NewAlias(), table.columns, table.key, table.rows, table.name};
+	return table.name + " " + relation.alias;
+}
+
+std::string Generator::SmallSource(Relation &relation) {
+	return random_.Chance(14) ? OddSource(relation) : AwkwardSource(relation);
+}
+
 std::string Generator::TableSource(Relation &relation) {
-	if (!random_.Chance(16)) {
-		return AwkwardSource(relation);
+	if (!random_.Chance(12)) {
+		return SmallSource(relation);
 	}
 	static const std::vector<std::string> NAMES{"region",	"nation",	"nation",	"supplier", "supplier",
 												"customer", "customer", "customer", "part",		"part",

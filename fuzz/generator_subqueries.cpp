@@ -23,13 +23,13 @@ std::string Generator::SubqueryBody(Scope &inner, const Scope &outer, int depth)
 		Use(Feature::NESTED_SUBQUERY);
 	}
 	auto may_refer = outer.rows <= MAX_CORRELATED_ROWS;
-	auto correlated = may_refer && random_.Chance(60);
+	auto correlated = may_refer && !no_references_ && random_.Chance(60);
 	Relation relation;
 	std::string from;
 	if (budget_ > 0 && random_.Chance(20)) {
 		from = From(inner, 0);
 	} else {
-		from = "FROM " + AwkwardSource(relation);
+		from = "FROM " + SmallSource(relation);
 		inner.rows = relation.rows;
 		inner.relations.push_back(relation);
 	}
@@ -100,6 +100,15 @@ std::string Generator::InSubquery(const Scope &scope, int depth) {
 		body += " GROUP BY ALL";
 	}
 	return "(" + left + (negated ? " NOT IN (SELECT " : " IN (SELECT ") + right + " " + body + "))";
+}
+
+std::string Generator::InSubqueryAsValue(const Scope &scope) {
+	Use(Feature::IN_SUBQUERY_AS_VALUE);
+	auto no_references = no_references_;
+	no_references_ = true;
+	auto result = InSubquery(scope, 0);
+	no_references_ = no_references;
+	return result;
 }
 
 std::string Generator::QuantifiedSubquery(const Scope &scope, int depth) {

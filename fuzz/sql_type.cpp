@@ -9,7 +9,8 @@ const std::vector<SqlType> &AllSqlTypes() {
 		SqlType::BOOLEAN,  SqlType::INTEGER, SqlType::HUGEINT,	 SqlType::DECIMAL,		SqlType::DOUBLE,
 		SqlType::VARCHAR,  SqlType::DATE,	 SqlType::TIMESTAMP, SqlType::TIMESTAMPTZ,	SqlType::TIME,
 		SqlType::INTERVAL, SqlType::BLOB,	 SqlType::UUID,		 SqlType::INTEGER_LIST, SqlType::VARCHAR_LIST,
-		SqlType::STRUCT,   SqlType::MAP};
+		SqlType::STRUCT,   SqlType::MAP,	 SqlType::ENUM,		 SqlType::ARRAY,		SqlType::BIT,
+		SqlType::TIMETZ,   SqlType::UNION,	 SqlType::JSON};
 	return ALL;
 }
 
@@ -49,8 +50,26 @@ const char *SqlTypeName(SqlType type) {
 		return "STRUCT(a INTEGER, b VARCHAR)";
 	case SqlType::MAP:
 		return "MAP(VARCHAR, INTEGER)";
+	case SqlType::ENUM:
+		return "mood";
+	case SqlType::ARRAY:
+		return "INTEGER[2]";
+	case SqlType::BIT:
+		return "BIT";
+	case SqlType::TIMETZ:
+		return "TIMETZ";
+	case SqlType::UNION:
+		return "mixed";
+	case SqlType::JSON:
+		return "JSON";
 	}
 	throw std::logic_error("unknown type");
+}
+
+const std::vector<std::string> &TypeStatements() {
+	static const std::vector<std::string> STATEMENTS{"CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy', 'Ä', '')",
+													 "CREATE TYPE mixed AS UNION(n INTEGER, t VARCHAR)"};
+	return STATEMENTS;
 }
 
 bool IsNumeric(SqlType type) {
@@ -59,7 +78,7 @@ bool IsNumeric(SqlType type) {
 
 bool IsNested(SqlType type) {
 	return type == SqlType::INTEGER_LIST || type == SqlType::VARCHAR_LIST || type == SqlType::STRUCT ||
-		   type == SqlType::MAP;
+		   type == SqlType::MAP || type == SqlType::ARRAY || type == SqlType::UNION;
 }
 
 } // namespace skein::fuzz

@@ -23,12 +23,20 @@ enum class SqlType {
 	INTEGER_LIST,
 	VARCHAR_LIST,
 	STRUCT,
-	MAP
+	MAP,
+	ENUM,
+	ARRAY,
+	BIT,
+	TIMETZ,
+	UNION,
+	JSON
 };
 
 const std::vector<SqlType> &AllSqlTypes();
-//! As a cast names it.
+//! As a cast names it. TypeStatements() makes those that are not DuckDB's.
 const char *SqlTypeName(SqlType type);
+//! Statements that make the types that are named.
+const std::vector<std::string> &TypeStatements();
 //! Whether addition and average are defined.
 bool IsNumeric(SqlType type);
 //! Whether a value holds others.

@@ -11,6 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+//! Below the folder that is named: another one for every change of the tables.
+constexpr const char *TABLES_VERSION = "2";
+
 //! How the rows of an awkward table are.
 struct Shape {
 	const char *name;
@@ -41,18 +44,27 @@ const std::vector<Shape> &Shapes() {
 	return SHAPES;
 }
 
-//! The values of row `i`: each column a choice that looks random, now and then NULL.
-std::string RowSelect(const Shape &shape, int first, int rows) {
-	std::string texts =
-		"['a', 'A', 'ä', 'Ä', 'b', 'B', 'ab', 'aB', '', ' a', 'é', 'ß', 'ss', 'z', 'Z', '_', 'a_b', '%']";
+const Shape ODD_SHAPE{"odd", {{25, 15}, {0}, {30}, {10, 30}}, 12, 20, 0, 1000000};
+const Shape HIVE_SHAPE{"hive", {{100}}, 10, 40, 0, 1000000};
+
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+const std::string TEXTS =
+	"['a', 'A', 'ä', 'Ä', 'b', 'B', 'ab', 'aB', '', ' a', 'é', 'ß', 'ss', 'z', 'Z', '_', 'a_b', '%']";
+
+std::string KeyValue(const Shape &shape) {
+	return "CASE WHEN pick(j, 1, 100) < " + std::to_string(shape.skew) + " THEN 7 ELSE pick(j, 2, " +
+		   std::to_string(shape.keys) + ") - 3 END::INTEGER";
+}
+
+//! The values of row `i`, each of which looks random.
+NamedValues AwkwardValues(const Shape &shape) {
 	std::string doubles = "['0'::DOUBLE, '-0.0', 'NaN', 'inf', '-inf', 0.25, -1.5, 7, 12.75, 1000.5]";
 	std::string hugeints = "[0, 1, -1, 7, 9223372036854775807, -9223372036854775808, "
 						   "170141183460469231731687303715884105727, -170141183460469231731687303715884105727]";
 	std::string intervals = "[INTERVAL 1 DAY, INTERVAL 30 DAY, INTERVAL 1 MONTH, INTERVAL 5 SECOND, INTERVAL 3 YEAR]";
-	auto keys = std::to_string(shape.keys);
-	std::vector<std::pair<std::string, std::string>> values{
-		{"k", "CASE WHEN pick(j, 1, 100) < " + std::to_string(shape.skew) + " THEN 7 ELSE pick(j, 2, " + keys +
-				  ") - 3 END::INTEGER"},
+	return {
+		{"k", KeyValue(shape)},
 		{"g", "pick(j, 3, 5)::INTEGER"},
 		{"b", "(pick(j, 4, 2000) - 1000)::BIGINT"},
 		// Parquet has no HUGEINT.
@@ -61,7 +73,7 @@ std::string RowSelect(const Shape &shape, int first, int rows) {
 		{"m", "(pick(j, 7, 100) * 1000000000000 + 0.0001)::DECIMAL(30, 4)"},
 		{"f", "CASE WHEN pick(j, 8, 100) < 30 THEN list_extract(" + doubles +
 				  ", pick(j, 9, 10) + 1) ELSE (pick(j, 10, 80) - 40) / 4 END::DOUBLE"},
-		{"s", "list_extract(" + texts + ", pick(j, 11, 18) + 1)"},
+		{"s", "list_extract(" + TEXTS + ", pick(j, 11, 18) + 1)"},
 		{"t", "'text ' || pick(j, 12, 300) || repeat('x', pick(j, 13, 20)::INTEGER)"},
 		{"c", "pick(j, 14, 2) = 1"},
 		{"d", "DATE '1995-01-01' + pick(j, 15, 700)::INTEGER"},
@@ -76,13 +88,46 @@ std::string RowSelect(const Shape &shape, int first, int rows) {
 		{"l", "list_transform(range(0, pick(j, 24, 4)), lambda x: CASE WHEN pick(j + x, 25, 5) = 0 THEN NULL ELSE "
 			  "pick(j + x, 26, 9) END::INTEGER)"},
 		{"tl",
-		 "list_transform(range(0, pick(j, 27, 3)), lambda x: list_extract(" + texts + ", pick(j + x, 28, 18) + 1))"},
+		 "list_transform(range(0, pick(j, 27, 3)), lambda x: list_extract(" + TEXTS + ", pick(j + x, 28, 18) + 1))"},
 		{"st", "struct_pack(a := CASE WHEN pick(j, 29, 6) = 0 THEN NULL ELSE pick(j, 30, 9) END::INTEGER, b := "
 			   "list_extract(" +
-				   texts + ", pick(j, 31, 18) + 1))"},
+				   TEXTS + ", pick(j, 31, 18) + 1))"},
 		{"mp", "map_from_entries(list_transform(range(0, pick(j, 32, 3)), lambda x: ('m' || x, pick(j + x, 33, "
 			   "9)::INTEGER)))"},
 	};
+}
+
+//! What the view of the odd table makes its columns of.
+NamedValues OddValues(const Shape &shape) {
+	return {
+		{"k", KeyValue(shape)},
+		{"g", "pick(j, 3, 5)::INTEGER"},
+		{"s", "list_extract(" + TEXTS + ", pick(j, 11, 18) + 1)"},
+		{"en_text", "list_extract(['sad', 'ok', 'happy', 'Ä', ''], pick(j, 34, 5) + 1)"},
+		{"ar_list", "[pick(j, 35, 4), CASE WHEN pick(j, 36, 5) > 0 THEN pick(j, 37, 3) END]::INTEGER[]"},
+		{"bi_text", "list_extract(['0', '1', '0101', '01010', '1111000011110000'], pick(j, 38, 5) + 1)"},
+		{"tt", "list_extract(['01:02:03+00', '01:02:03+01', '00:02:03+00', '23:59:59-11', '12:00:00+05:30']::TIMETZ[], "
+			   "pick(j, 39, 5) + 1)"},
+		{"un_n", "CASE WHEN pick(j, 40, 2) = 0 THEN pick(j, 41, 6) END::INTEGER"},
+		{"un_t", "list_extract(" + TEXTS + ", pick(j, 42, 18) + 1)"},
+		{"js",
+		 "list_extract(['{\"a\": 1}', '{\"a\":1}', '[1, null]', 'null', '\"ä\"', '7', '{}']::JSON[], pick(j, 43, 7) "
+		 "+ 1)"},
+	};
+}
+
+NamedValues HiveValues(const Shape &shape) {
+	return {{"k", KeyValue(shape)},
+			{"s", "list_extract(" + TEXTS + ", pick(j, 11, 18) + 1)"},
+			{"n", "((pick(j, 6, 400) - 200) / 4)::DECIMAL(9, 2)"},
+			{"d", "DATE '1995-01-01' + pick(j, 15, 700)::INTEGER"},
+			{"l", "[pick(j, 24, 4), NULL]::INTEGER[]"},
+			{"g", "pick(j, 3, 2)::INTEGER"},
+			{"p", "list_extract(['a', 'ä/1', 'x=2'], pick(j, 44, 3) + 1)"}};
+}
+
+//! Rows with these values, each now and then NULL.
+std::string RowSelect(const Shape &shape, const NamedValues &values, int first, int rows) {
 	std::string sql = "SELECT i AS id";
 	int salt = 100;
 	for (auto &[name, value] : values) {
@@ -104,27 +149,36 @@ std::string Quoted(const std::string &text) {
 	return duckdb::Value(text).ToSQLString();
 }
 
+void MakeFiles(duckdb::Connection &connection, const std::string &folder, const Shape &shape,
+			   const NamedValues &values) {
+	fs::create_directories(fs::path(folder) / shape.name);
+	int first = 0;
+	for (size_t file = 0; file < shape.files.size(); file++) {
+		std::string sql;
+		for (auto rows : shape.files[file]) {
+			sql += (sql.empty() ? "" : " UNION ALL ") + RowSelect(shape, values, first, rows);
+			first += rows;
+		}
+		auto path = (fs::path(folder) / shape.name / (std::to_string(file) + ".parquet")).string();
+		Run(connection, "COPY (" + sql + ") TO " + Quoted(path) + " (FORMAT parquet, ROW_GROUP_SIZE 1)");
+	}
+}
+
 void MakeAwkwardFiles(duckdb::Connection &connection, const std::string &folder) {
 	// One chunk of a UNION ALL becomes one row group.
 	Run(connection, "SET threads = 1");
 	Run(connection, "CREATE MACRO pick(i, salt, n) AS (hash(i, salt) % n::UBIGINT)::BIGINT");
 	for (auto &shape : Shapes()) {
-		fs::create_directories(fs::path(folder) / shape.name);
-		int first = 0;
-		for (size_t file = 0; file < shape.files.size(); file++) {
-			std::string sql;
-			for (auto rows : shape.files[file]) {
-				sql += (sql.empty() ? "" : " UNION ALL ") + RowSelect(shape, first, rows);
-				first += rows;
-			}
-			auto path = (fs::path(folder) / shape.name / (std::to_string(file) + ".parquet")).string();
-			Run(connection, "COPY (" + sql + ") TO " + Quoted(path) + " (FORMAT parquet, ROW_GROUP_SIZE 1)");
-		}
+		MakeFiles(connection, folder, shape, AwkwardValues(shape));
 	}
+	MakeFiles(connection, folder, ODD_SHAPE, OddValues(ODD_SHAPE));
+	Run(connection, "COPY (" + RowSelect(HIVE_SHAPE, HiveValues(HIVE_SHAPE), 0, HIVE_SHAPE.files[0][0]) + ") TO " +
+						Quoted((fs::path(folder) / HIVE_SHAPE.name).string()) +
+						" (FORMAT parquet, PARTITION_BY (g, p))");
 }
 
 void MakeTpchFiles(duckdb::Connection &connection, const std::string &folder) {
-	Run(connection, "CALL dbgen(sf = 0.01)");
+	Run(connection, "CALL dbgen(sf = 0.002)");
 	Catalog catalog;
 	for (auto &table : catalog.Tables()) {
 		if (table.kind != TableKind::TPCH) {
@@ -138,14 +192,15 @@ void MakeTpchFiles(duckdb::Connection &connection, const std::string &folder) {
 			auto to = part + std::to_string(file + 1) + " // " + std::to_string(files);
 			auto path = (fs::path(folder) / table.name / (std::to_string(file) + ".parquet")).string();
 			Run(connection, "COPY (SELECT * FROM " + table.name + " WHERE rowid >= " + from + " AND rowid < " + to +
-								") TO " + Quoted(path) + " (FORMAT parquet, ROW_GROUP_SIZE 4096)");
+								") TO " + Quoted(path) + " (FORMAT parquet, ROW_GROUP_SIZE 2048)");
 		}
 	}
 }
 
 } // namespace
 
-void MakeTableFiles(const std::string &folder, const std::string &tpch_extension) {
+void MakeTableFiles(const std::string &parent, const std::string &tpch_extension) {
+	auto folder = (fs::path(parent) / TABLES_VERSION).string();
 	if (fs::exists(folder)) {
 		return;
 	}
@@ -169,21 +224,34 @@ void MakeTableFiles(const std::string &folder, const std::string &tpch_extension
 	}
 }
 
-std::vector<std::string> TableStatements(const std::string &folder) {
-	std::vector<std::string> result;
-	auto add = [&](const std::string &table, const std::string &columns) {
-		auto files = fs::absolute(fs::path(folder) / table / "*.parquet").string();
-		result.push_back("CREATE VIEW " + table + " AS SELECT " + columns + " FROM read_parquet(" + Quoted(files) +
-						 ")");
+std::vector<std::string> TableStatements(const std::string &parent) {
+	auto folder = fs::path(parent) / TABLES_VERSION;
+	auto result = TypeStatements();
+	auto add = [&](const std::string &table, const std::string &files, const std::string &columns,
+				   const std::string &options) {
+		auto pattern = fs::absolute(folder / table / files).string();
+		result.push_back("CREATE VIEW " + table + " AS SELECT " + columns + " FROM read_parquet(" + Quoted(pattern) +
+						 options + ")");
 	};
 	Catalog catalog;
 	for (auto &table : catalog.Tables()) {
 		switch (table.kind) {
 		case TableKind::TPCH:
-			add(table.name, "*");
+			add(table.name, "*.parquet", "*", "");
 			break;
 		case TableKind::AWKWARD:
-			add(table.name, "* EXCLUDE (h_text), h_text::HUGEINT AS h");
+			add(table.name, "*.parquet", "* EXCLUDE (h_text), h_text::HUGEINT AS h", "");
+			break;
+		case TableKind::ODD:
+			add(table.name, "*.parquet",
+				"id, k, g, s, en_text::mood AS en, ar_list::INTEGER[2] AS ar, bi_text::BIT AS bi, tt, CASE WHEN un_n "
+				"IS "
+				"NOT NULL THEN un_n::mixed ELSE un_t::mixed END AS un, js",
+				"");
+			break;
+		case TableKind::HIVE:
+			add(table.name, "*/*/*.parquet", "id, k, s, n, d, l, g::INTEGER AS g, p",
+				", hive_partitioning = true, hive_types = {'g': INTEGER, 'p': VARCHAR}");
 			break;
 		case TableKind::NATIVE:
 			result.push_back("CREATE TABLE " + table.name + " AS FROM " + table.name.substr(sizeof("native_") - 1));
