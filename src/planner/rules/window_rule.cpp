@@ -153,6 +153,11 @@ private:
 		}
 		op->ResolveOperatorTypes();
 		auto place = placement.Place(op, keep_order);
+		// What is read may have got other names; the operators above know them already.
+		auto placed = op->GetColumnBindings();
+		for (idx_t i = 0; i < first_window; i++) {
+			columns[i] = names[i] = placed[i];
+		}
 		return placement.Project(op, columns, names, std::move(place));
 	}
 
