@@ -63,7 +63,8 @@ std::vector<Table> TpchTables() {
 		{"partsupp",
 		 KIND,
 		 {{"ps_partkey", NUMBER}, {"ps_suppkey", NUMBER}, {"ps_availqty", NUMBER}, {"ps_supplycost", MONEY}},
-		 {"ps_partkey", "ps_suppkey"},
+		 // With so few suppliers a part may have one twice.
+		 {"ps_partkey", "ps_suppkey", "ps_availqty"},
 		 1600},
 		{"orders",
 		 KIND,

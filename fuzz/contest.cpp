@@ -89,7 +89,11 @@ const char *VerdictName(Verdict verdict) {
 
 //! A database with the tables, and a connection to it.
 struct Contest::Lane {
-	Lane(const std::string &data, bool attach, size_t threads, const std::string &memory) {
+	//! What it is for.
+	enum class Use { PLAIN, PLAIN_COPIED, DISTRIBUTED };
+
+	Lane(const std::string &data, Use use, size_t threads, const std::string &memory) {
+		auto attach = use == Use::DISTRIBUTED;
 		duckdb::DBConfig config;
 		config.SetOptionByName("threads", duckdb::Value::BIGINT(static_cast<int64_t>(threads)));
 		config.SetOptionByName("autoinstall_known_extensions", false);
@@ -102,11 +106,25 @@ struct Contest::Lane {
 		for (auto &statement : TableStatements(data)) {
 			MustRun(*connection, statement);
 		}
+		if (use == Use::PLAIN_COPIED) {
+			CopyTables();
+		}
 		if (!memory.empty()) {
 			MustRun(*connection, "SET memory_limit = '" + memory + "'");
 		}
 		if (attach) {
 			MustRun(*connection, "SET skein_mode = 'force'");
+		}
+	}
+
+	//! Puts tables with the same rows, in the same order, in the place of the views of files: they are read faster.
+	void CopyTables() {
+		auto views = test::RunSql(*connection, "SELECT view_name FROM duckdb_views() WHERE NOT internal");
+		for (auto &row : views.answer->rows) {
+			auto name = row[0].ToString();
+			MustRun(*connection, "CREATE TABLE copied AS FROM " + name);
+			MustRun(*connection, "DROP VIEW " + name);
+			MustRun(*connection, "ALTER TABLE copied RENAME TO " + name);
 		}
 	}
 
@@ -136,7 +154,9 @@ duckdb::Connection &Contest::Parser() {
 Contest::Lane &Contest::PlainLane(size_t threads) {
 	auto &lane = lanes_["plain " + std::to_string(threads)];
 	if (!lane) {
-		lane = std::make_unique<Lane>(options_.data, false, threads, "");
+		// The one that answers all queries reads copies, the one that is asked only where answers differ the files.
+		auto use = threads == 1 ? Lane::Use::PLAIN_COPIED : Lane::Use::PLAIN;
+		lane = std::make_unique<Lane>(options_.data, use, threads, "");
 	}
 	return *lane;
 }
@@ -144,7 +164,8 @@ Contest::Lane &Contest::PlainLane(size_t threads) {
 Contest::Lane &Contest::DistributedLane(const FuzzConfiguration &configuration) {
 	auto &lane = lanes_[std::to_string(configuration.threads) + " " + configuration.memory];
 	if (!lane) {
-		lane = std::make_unique<Lane>(options_.data, true, configuration.threads, configuration.memory);
+		lane =
+			std::make_unique<Lane>(options_.data, Lane::Use::DISTRIBUTED, configuration.threads, configuration.memory);
 	}
 	return *lane;
 }

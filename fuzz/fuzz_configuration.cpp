@@ -13,7 +13,7 @@ FuzzConfiguration FuzzConfiguration::Pick(Random &random) {
 	if (random.Chance(15)) {
 		result.processes = static_cast<size_t>(random.Between(1, 3));
 	} else {
-		result.workers = random.Pick(std::vector<size_t>{1, 2, 2, 2, 3, 3, 3, 3, 3, 7});
+		result.workers = random.Pick(std::vector<size_t>{1, 2, 2, 2, 2, 2, 3, 3, 3, 7});
 	}
 	result.join = random.Text({"auto", "auto", "broadcast", "shuffle"});
 	// Outputs are full only where both are small.

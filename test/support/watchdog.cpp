@@ -1,5 +1,6 @@
 #include "watchdog.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <unistd.h>
@@ -8,6 +9,8 @@ namespace skein::test {
 namespace {
 
 constexpr std::chrono::seconds INTERRUPT_LIMIT{15};
+//! How long the thread sleeps; when it wakes later than this after it should have, the process did not run meanwhile.
+constexpr std::chrono::seconds STEP{1};
 
 //! Where every thread of this process stands, on the error output; nothing where there is no gdb.
 void PrintStacks() {
@@ -58,7 +61,12 @@ void Watchdog::Run() {
 			changed_.wait(lock);
 			continue;
 		}
-		changed_.wait_until(lock, deadline_);
+		auto wake = std::min(deadline_, std::chrono::steady_clock::now() + STEP);
+		changed_.wait_until(lock, wake);
+		auto late = std::chrono::steady_clock::now() - wake;
+		if (late > STEP) {
+			deadline_ += late;
+		}
 		if (!connection_ || std::chrono::steady_clock::now() < deadline_) {
 			continue;
 		}

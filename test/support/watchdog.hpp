@@ -10,7 +10,8 @@
 
 namespace skein::test {
 
-//! Ends queries that hang: interrupts one that takes too long, and the whole process if that does not help.
+//! Ends queries that hang: interrupts one that takes too long, and the whole process if that does not help. Time in
+//! which the process is stopped does not count.
 class Watchdog {
 public:
 	explicit Watchdog(std::chrono::seconds limit = std::chrono::seconds(40));
