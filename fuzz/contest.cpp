@@ -197,7 +197,8 @@ Outcome Contest::RunPlain(Lane &lane, const std::string &sql, bool &too_slow) {
 	return outcome;
 }
 
-Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfiguration &configuration) {
+Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfiguration &configuration,
+					const std::function<void()> &before_distributed) {
 	auto too_slow = false;
 	auto alone = RunPlain(PlainLane(1), sql, too_slow);
 	if (too_slow || IsFatal(alone) || IsUnmeant(alone)) {
@@ -208,6 +209,9 @@ Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfigurat
 		result.verdict = Verdict::SKIPPED;
 		result.what = too_slow ? "plain DuckDB takes too long" : alone.ErrorLine();
 		return result;
+	}
+	if (before_distributed) {
+		before_distributed();
 	}
 	auto &lane = DistributedLane(configuration);
 	Configure(lane, configuration);

@@ -7,6 +7,7 @@
 
 #include "duckdb.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -57,8 +58,10 @@ public:
 	explicit Contest(Options options);
 	~Contest();
 
-	//! `row_order`: the rows must come in plain DuckDB's order.
-	Result Run(const std::string &sql, bool row_order, const FuzzConfiguration &configuration);
+	//! `row_order`: the rows must come in plain DuckDB's order. `before_distributed` is called when plain DuckDB has
+	//! answered.
+	Result Run(const std::string &sql, bool row_order, const FuzzConfiguration &configuration,
+			   const std::function<void()> &before_distributed = {});
 	//! Whether plain DuckDB answers the same with several threads. Only where Run() found a difference.
 	bool IsStable(const std::string &sql, bool row_order);
 	//! Parses and writes queries.

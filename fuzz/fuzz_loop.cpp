@@ -19,7 +19,7 @@ constexpr uint64_t CONFIGURATION_STREAM = 1;
 
 } // namespace
 
-std::vector<FuzzConfiguration> ConfigurationsOf(const FuzzOptions &options, uint64_t seed) {
+std::vector<FuzzConfiguration> ConfigurationsOf(const FuzzOptions &options, uint64_t seed, const FeatureSet &features) {
 	if (!options.configurations.empty()) {
 		return options.configurations;
 	}
@@ -30,6 +30,10 @@ std::vector<FuzzConfiguration> ConfigurationsOf(const FuzzOptions &options, uint
 	}
 	for (auto &configuration : result) {
 		configuration.processes = std::min(configuration.processes, options.contest.processes);
+		// What ends early is of interest while outputs are full.
+		if (features[static_cast<size_t>(Feature::UNION_ENDS_EARLY)] && random.Chance(60)) {
+			configuration.page = configuration.buffer = "1";
+		}
 	}
 	return result;
 }
@@ -69,9 +73,10 @@ bool FuzzLoop::Run(uint64_t seed) {
 	if ((query.features & options_.without).any()) {
 		return true;
 	}
-	for (auto &configuration : ConfigurationsOf(options_, seed)) {
-		tell_("run " + std::to_string(seed) + " " + configuration.Text());
-		auto result = contest_.Run(query.sql, query.row_order, configuration);
+	for (auto &configuration : ConfigurationsOf(options_, seed, query.features)) {
+		auto what = " " + std::to_string(seed) + " " + configuration.Text();
+		tell_("alone" + what);
+		auto result = contest_.Run(query.sql, query.row_order, configuration, [&]() { tell_("run" + what); });
 		if (result.verdict == Verdict::DIFFERENT && !contest_.IsStable(query.sql, query.row_order)) {
 			result.verdict = Verdict::UNSTABLE;
 			WriteFinding(options_, "unstable: seed " + std::to_string(seed) + ": " + query.sql + "\n");

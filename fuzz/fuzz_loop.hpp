@@ -36,8 +36,8 @@ struct FuzzOptions {
 	Contest::Options contest;
 };
 
-//! The configurations in which a seed is run.
-std::vector<FuzzConfiguration> ConfigurationsOf(const FuzzOptions &options, uint64_t seed);
+//! The configurations in which the query of a seed, which has these features, is run.
+std::vector<FuzzConfiguration> ConfigurationsOf(const FuzzOptions &options, uint64_t seed, const FeatureSet &features);
 
 //! The query of a seed, or the one given.
 GeneratedQuery QueryOf(const Catalog &catalog, const FuzzOptions &options, uint64_t seed);
@@ -51,7 +51,8 @@ std::string CommandLine(const FuzzOptions &options, uint64_t seed, const FuzzCon
 //! Runs the seeds of one process, one after the other.
 class FuzzLoop {
 public:
-	//! `tell` gets lines: `run SEED`, `end RESULT`, `shrink SEED`.
+	//! `tell` gets lines: `alone SEED` and `run SEED`, when the query is begun in plain DuckDB and distributed, `end
+	//! RESULT`, `shrink SEED`.
 	FuzzLoop(const FuzzOptions &options, std::function<void(const std::string &)> tell);
 
 	//! Runs the seed in all of its configurations. Returns false when the process has to be replaced.

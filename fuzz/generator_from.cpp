@@ -184,7 +184,9 @@ std::string Generator::SpecialJoin(Scope &scope, const std::string &left) {
 	auto &first = scope.relations.front();
 	auto awkward =
 		scope.relations.size() == 1 && !first.table.empty() && first.columns.size() == relation.columns.size();
-	if (awkward && random_.Chance(25)) {
+	// A join, also a SEMI JOIN, promises no order.
+	auto in_order = left.find(" JOIN ") == std::string::npos;
+	if (awkward && in_order && random_.Chance(25)) {
 		Use(Feature::POSITIONAL_JOIN);
 		scope.rows = std::max(scope.rows, relation.rows);
 		// Where one side ends its columns are NULL, the key too.

@@ -202,7 +202,9 @@ Part Generator::Query(const Scope *outer, const std::vector<SqlType> *types, int
 std::string Generator::UnionPart(const std::vector<SqlType> &types, bool ends_early, Part &part) {
 	//! True of no row, which statistics do not tell.
 	auto never = [&](const std::string &alias) {
-		return alias + random_.Text({".id % 5 = 7", ".id * 2 = 7", ".s LIKE 'never%'"});
+		auto id = "(" + alias + ".id % 9)";
+		return random_.Chance(20) ? alias + ".s LIKE 'never%'"
+								  : id + " * " + id + random_.Text({" = 2", " = 7", " = 50"});
 	};
 	Relation relation, other;
 	Scope scope;
@@ -221,20 +223,19 @@ std::string Generator::UnionPart(const std::vector<SqlType> &types, bool ends_ea
 		return sql + Where(scope, 1);
 	}
 	Use(Feature::UNION_ENDS_EARLY);
-	switch (has_id ? random_.Below(4) : 0) {
+	switch (has_id ? random_.Below(7) : 0) {
 	case 0:
 		return sql + random_.Text({" LIMIT 1", " LIMIT 3", " LIMIT 20", " LIMIT 4 OFFSET 2"});
-	case 1:
-	case 2: {
-		auto keyword = random_.Text({" JOIN ", " JOIN ", " SEMI JOIN ", " RIGHT JOIN "});
+	case 1: {
+		auto source = SmallSource(other);
+		return sql + " WHERE EXISTS (SELECT 1 FROM " + source + " WHERE " + never(other.alias) + ")";
+	}
+	default: {
+		auto keyword = random_.Text({" JOIN ", " JOIN ", " JOIN ", " SEMI JOIN ", " RIGHT JOIN "});
 		auto source = SmallSource(other);
 		auto column = random_.Text({".k", ".id"});
 		return sql + keyword + "(SELECT * FROM " + source + " WHERE " + never(other.alias) + ") " + other.alias +
 			   " ON " + relation.alias + column + " = " + other.alias + column;
-	}
-	default: {
-		auto source = SmallSource(other);
-		return sql + " WHERE EXISTS (SELECT 1 FROM " + source + " WHERE " + never(other.alias) + ")";
 	}
 	}
 }

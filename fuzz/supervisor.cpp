@@ -115,6 +115,7 @@ private:
 		stream >> seed >> configuration_;
 		next_ = seed + options_.jobs;
 		shrinking_ = word == "shrink";
+		alone_ = word == "alone";
 		running_ = line;
 		failed_starts_ = 0;
 	}
@@ -133,11 +134,24 @@ private:
 			throw std::runtime_error("the process that runs queries does not start");
 		}
 		if (!replace && !running_.empty()) {
-			ReportCrash(status);
+			if (alone_) {
+				ReportAlone();
+			} else {
+				ReportCrash(status);
+			}
 		}
 		if (!IsLast(next_)) {
 			Start();
 		}
+	}
+
+	//! Plain DuckDB has ended the process, or could not be interrupted.
+	void ReportAlone() {
+		SeedResult result;
+		result.seed = next_ - options_.jobs;
+		result.verdict = Verdict::SKIPPED;
+		result.what = "plain DuckDB ends the process";
+		report_.Add(result);
 	}
 
 	void ReportCrash(int status) {
@@ -162,6 +176,8 @@ private:
 	std::string running_;
 	std::string configuration_;
 	bool shrinking_ = false;
+	//! What runs is plain DuckDB.
+	bool alone_ = false;
 	int failed_starts_ = 0;
 };
 
