@@ -130,6 +130,18 @@ const PlanCase CASES[] = {
 	 "auto",
 	 {"NetworkCoalesce"},
 	 {"NetworkBroadcast", "read by every task"}},
+	{"FullJoinWithoutEqualityIsALeftJoinAndAnAntiJoin",
+	 "SELECT b.k, o.k, o.g FROM (FROM big WHERE k % 100 = 3) b FULL JOIN (FROM other WHERE k % 50 = 1) o "
+	 "ON b.k < o.k - 3000 AND b.g <> o.g",
+	 "auto",
+	 {"DistributedUnion", "LEFT", "ANTI", "NetworkBroadcast"},
+	 {"FULL"}},
+	{"FullJoinOfAnyConditionIsALeftJoinAndAnAntiJoin",
+	 "SELECT b.s, o.k FROM (FROM big WHERE k % 100 = 3) b FULL JOIN (FROM other WHERE k % 50 = 1) o ON (b.k + o.k) % 7 "
+	 "= 0",
+	 "auto",
+	 {"DistributedUnion", "LEFT", "ANTI"},
+	 {"FULL"}},
 	{"NotInIsNeverPartitioned",
 	 "SELECT count(*) FROM big WHERE k NOT IN (SELECT k FROM other)",
 	 "shuffle",

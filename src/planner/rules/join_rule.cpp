@@ -3,6 +3,7 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "plan/columns.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
+#include "planner/rules/full_join.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -68,6 +69,9 @@ public:
 		sides.right_partitioned = sides.keys.Match(sides.right, false, sides.right_match);
 		auto pinned = sides.left.pinned || sides.right.pinned;
 		auto plan = Choose(placement, *op, sides);
+		if (plan == JoinPlan::ONE_TASK && !pinned && CanDivideFullJoin(*op)) {
+			return PlaceFullJoin(placement, op, std::move(sides.left), std::move(sides.right));
+		}
 		auto in_order =
 			ordered && sides.left.in_order && (plan == JoinPlan::IN_PLACE || plan == JoinPlan::BROADCAST_RIGHT);
 		auto result = Execute(placement, *op, sides, plan);
