@@ -140,7 +140,7 @@ const PlanCase CASES[] = {
 	 "SELECT b.s, o.k FROM (FROM big WHERE k % 100 = 3) b FULL JOIN (FROM other WHERE k % 50 = 1) o ON (b.k + o.k) % 7 "
 	 "= 0",
 	 "auto",
-	 {"DistributedUnion", "LEFT", "ANTI"},
+	 {"DistributedUnion", "ANY_JOIN", "NetworkBroadcast"},
 	 {"FULL"}},
 	{"NotInIsNeverPartitioned",
 	 "SELECT count(*) FROM big WHERE k NOT IN (SELECT k FROM other)",
