@@ -42,6 +42,13 @@ target_include_directories(duckdb_parquet SYSTEM INTERFACE
   ${DUCKDB_ROOT}/source/third_party/utf8proc/include
   ${DUCKDB_ROOT}/source/third_party/concurrentqueue)
 
+# The engine's JSON reader, for src/engine only.
+add_library(duckdb_json INTERFACE)
+target_link_libraries(duckdb_json INTERFACE duckdb_engine)
+target_include_directories(duckdb_json SYSTEM INTERFACE
+  ${DUCKDB_ROOT}/source/extension/json/include
+  ${DUCKDB_ROOT}/source/third_party/yyjson/include)
+
 find_package(Threads REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(PkgConfig REQUIRED)

@@ -14,9 +14,6 @@ namespace skein_parquet {
 
 namespace {
 
-//! A file is left to DuckDB's binder if its list says more about it than these.
-const char *const KNOWN_FILE_OPTIONS[] = {"type", "file_size", "last_modified", "etag"};
-
 //! Why the scan cannot be represented by slices, whatever its files hold; empty if it can.
 string ReasonAgainst(ClientContext &context, const LogicalGet &get, const MultiFileBindData &bind_data) {
 	if (get.function.get_multi_file_reader || !get.function.HasSerializationCallbacks() ||
@@ -41,40 +38,6 @@ string ReasonAgainst(ClientContext &context, const LogicalGet &get, const MultiF
 		return "variants are read in the encoding of Delta tables";
 	}
 	return string();
-}
-
-//! Whether a path is one of the file system that every process of the machine sees.
-bool IsLocalFile(const string &path) {
-	return StringUtil::StartsWith(path, "file:") ||
-		   (!FileSystem::IsRemoteFile(path) && path.find("://") == string::npos);
-}
-
-string ReasonAgainst(const OpenFileInfo &file) {
-	if (!IsLocalFile(file.path)) {
-		return "file \"" + file.path + "\" is read through a file system that the workers do not have";
-	}
-	if (!file.extended_info) {
-		return string();
-	}
-	for (auto &option : file.extended_info->options) {
-		auto known = std::find(std::begin(KNOWN_FILE_OPTIONS), std::end(KNOWN_FILE_OPTIONS), option.first);
-		if (known == std::end(KNOWN_FILE_OPTIONS)) {
-			return "file \"" + file.path + "\" is opened with the option \"" + option.first + "\"";
-		}
-	}
-	return string();
-}
-
-string AbsolutePath(ClientContext &context, const string &path) {
-	if (StringUtil::StartsWith(path, "file:")) {
-		return path;
-	}
-	auto &file_system = FileSystem::GetFileSystem(context);
-	auto expanded = file_system.ExpandPath(path);
-	if (file_system.IsPathAbsolute(expanded)) {
-		return expanded;
-	}
-	return file_system.JoinPath(FileSystem::GetWorkingDirectory(), expanded);
 }
 
 void CollectLeaves(const ParquetColumnSchema &schema, const ColumnIndex &column, vector<idx_t> &leaves) {
@@ -117,7 +80,7 @@ public:
 	string Inspect(const OpenFileInfo &file, idx_t file_index, skein::ParquetFileInfo &result) const {
 		auto reader = Open(file);
 		result.path = file.path;
-		result.open_path = AbsolutePath(context_, file.path);
+		result.open_path = skein::AbsolutePath(context_, file.path);
 		result.version = VersionOf(*reader);
 		result.row_group_count = reader->NumRowGroups();
 
@@ -235,7 +198,6 @@ vector<OpenFileInfo> FilesToScan(ClientContext &context, const LogicalGet &get, 
 std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context, LogicalGet &get, string &reason) {
 	auto bind_data = dynamic_cast<MultiFileBindData *>(get.bind_data.get());
 	if (!bind_data || !bind_data->interface || typeid(*bind_data->interface) != typeid(ParquetMultiFileInfo)) {
-		reason = get.function.name + " is not a Parquet scan";
 		return std::nullopt;
 	}
 	reason = ReasonAgainst(context, get, *bind_data);
@@ -253,7 +215,7 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 	}
 	auto files = FilesToScan(context, get, *bind_data);
 	for (auto &file : files) {
-		reason = ReasonAgainst(file);
+		reason = skein::ReasonAgainstFile(file);
 		if (!reason.empty()) {
 			return std::nullopt;
 		}

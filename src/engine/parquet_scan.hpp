@@ -1,6 +1,6 @@
 #pragma once
 
-#include "duckdb.hpp"
+#include "engine/scan_file.hpp"
 
 #include <optional>
 #include <string>
@@ -20,14 +20,8 @@ struct ParquetRowGroupInfo {
 	duckdb::idx_t bytes;
 };
 
-//! What makes a file the same file later and elsewhere.
-struct ParquetFileVersion {
-	//! Bytes of the whole file, footer included.
-	duckdb::idx_t size = 0;
-	//! As precise as DuckDB knows it: seconds on local disks.
-	duckdb::timestamp_t last_modified{0};
-	//! What an object store says beside the time (ETag); empty for local files, whose tags differ between machines.
-	std::string tag;
+//! What makes a Parquet file the same file later and elsewhere.
+struct ParquetFileVersion : FileVersion {
 	//! Hash of what the footer says about the row groups: rows, offsets, sizes, statistics.
 	uint64_t footer_hash = 0;
 };
@@ -47,7 +41,7 @@ struct ParquetFileInfo {
 
 //! The files of the Parquet scan `get` in DuckDB's order, each with its row groups; nullopt and a `reason` if `get` is
 //! another kind of scan or one that MakeParquetSlice cannot represent, or if a file cannot be read: DuckDB's own scan
-//! then says whether that is an error.
+//! then says whether that is an error. The reason is empty if it is another kind of scan.
 //!
 //! The position of a file is what DuckDB would report as `file_index`: files that the scan's filters exclude by name
 //! are not listed.

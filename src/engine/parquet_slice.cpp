@@ -56,7 +56,7 @@ unique_ptr<MultiFileBindData> MakeBindData(SliceDescription description) {
 	slice->files = std::move(description.files);
 
 	auto result = make_uniq<MultiFileBindData>();
-	result->file_list = SliceFileList(slice->files);
+	result->file_list = skein::ListSliceFiles(slice->files);
 	result->multi_file_reader = make_uniq<SliceMultiFileReader>();
 	result->interface = make_uniq<SliceInterface>();
 	result->columns = MultiFileColumnDefinition::ColumnsFromNamesAndTypes(description.names, description.types);
@@ -70,41 +70,52 @@ unique_ptr<MultiFileBindData> MakeBindData(SliceDescription description) {
 	return result;
 }
 
-void WriteFile(Serializer &object, const skein::ParquetSliceFile &file) {
-	object.WriteProperty(100, "path", string(file.path));
-	object.WritePropertyWithDefault(101, "open_path", file.open_path == file.path ? string() : string(file.open_path));
-	object.WriteProperty(102, "size", file.version.size);
-	object.WriteProperty(103, "last_modified", file.version.last_modified.value);
-	object.WritePropertyWithDefault(104, "tag", string(file.version.tag));
-	object.WriteProperty(105, "footer_hash", file.version.footer_hash);
-	object.WriteProperty(106, "file_index", file.file_index);
-	vector<idx_t> bounds;
-	for (auto &range : file.ranges) {
-		bounds.push_back(range.begin);
-		bounds.push_back(range.end);
+//! The files, column by column.
+void WriteFiles(Serializer &object, const vector<skein::ParquetSliceFile> &files) {
+	vector<uint64_t> footer_hashes;
+	vector<idx_t> rows, range_counts, bounds;
+	for (auto &file : files) {
+		footer_hashes.push_back(file.footer_hash);
+		rows.push_back(file.rows);
+		range_counts.push_back(file.ranges.size());
+		for (auto &range : file.ranges) {
+			bounds.push_back(range.begin);
+			bounds.push_back(range.end);
+		}
 	}
-	object.WriteProperty(107, "row_group_bounds", bounds);
-	object.WriteProperty(108, "rows", file.rows);
+	object.WriteObject(100, "files", [&](Serializer &list) {
+		skein::WriteSliceFiles(list, files.size(), [&](idx_t i) -> const skein::SliceFile & { return files[i]; });
+	});
+	object.WriteProperty(101, "footer_hashes", footer_hashes);
+	object.WriteProperty(102, "rows", rows);
+	object.WriteProperty(103, "range_counts", range_counts);
+	object.WriteProperty(104, "row_group_bounds", bounds);
 }
 
-skein::ParquetSliceFile ReadFile(Deserializer &object) {
-	skein::ParquetSliceFile file;
-	file.path = object.ReadProperty<string>(100, "path");
-	file.open_path = object.ReadPropertyWithDefault<string>(101, "open_path");
-	if (file.open_path.empty()) {
-		file.open_path = file.path;
+vector<skein::ParquetSliceFile> ReadFiles(Deserializer &object) {
+	vector<skein::SliceFile> files;
+	object.ReadObject(100, "files", [&](Deserializer &list) { files = skein::ReadSliceFiles(list); });
+	auto footer_hashes = object.ReadProperty<vector<uint64_t>>(101, "footer_hashes");
+	auto rows = object.ReadProperty<vector<idx_t>>(102, "rows");
+	auto range_counts = object.ReadProperty<vector<idx_t>>(103, "range_counts");
+	auto bounds = object.ReadProperty<vector<idx_t>>(104, "row_group_bounds");
+	if (footer_hashes.size() != files.size() || rows.size() != files.size() || range_counts.size() != files.size()) {
+		throw SerializationException("A slice of %llu files has other numbers of footers or rows", files.size());
 	}
-	file.version.size = object.ReadProperty<idx_t>(102, "size");
-	file.version.last_modified = timestamp_t(object.ReadProperty<int64_t>(103, "last_modified"));
-	file.version.tag = object.ReadPropertyWithDefault<string>(104, "tag");
-	file.version.footer_hash = object.ReadProperty<uint64_t>(105, "footer_hash");
-	file.file_index = object.ReadProperty<idx_t>(106, "file_index");
-	auto bounds = object.ReadProperty<vector<idx_t>>(107, "row_group_bounds");
-	for (idx_t i = 0; i + 1 < bounds.size(); i += 2) {
-		file.ranges.push_back({bounds[i], bounds[i + 1]});
+	vector<skein::ParquetSliceFile> result(files.size());
+	idx_t next = 0;
+	for (idx_t i = 0; i < files.size(); i++) {
+		static_cast<skein::SliceFile &>(result[i]) = std::move(files[i]);
+		result[i].footer_hash = footer_hashes[i];
+		result[i].rows = rows[i];
+		for (idx_t range = 0; range < range_counts[i]; range++, next += 2) {
+			if (next + 1 >= bounds.size()) {
+				throw SerializationException("A slice lacks row groups");
+			}
+			result[i].ranges.push_back({bounds[next], bounds[next + 1]});
+		}
 	}
-	file.rows = object.ReadProperty<idx_t>(108, "rows");
-	return file;
+	return result;
 }
 
 void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bind_data_p, const TableFunction &) {
@@ -115,9 +126,7 @@ void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bin
 	serializer.WriteProperty(102, "table_columns", bind_data.table_columns);
 	serializer.WriteProperty(103, "options", ParquetOptionsSerialization(slice.options, bind_data.file_options));
 	serializer.WriteProperty(104, "reader_bind", bind_data.reader_bind);
-	serializer.WriteList(105, "files", slice.files.size(), [&](Serializer::List &list, idx_t index) {
-		list.WriteObject([&](Serializer &object) { WriteFile(object, slice.files[index]); });
-	});
+	serializer.WriteObject(105, "files", [&](Serializer &object) { WriteFiles(object, slice.files); });
 }
 
 unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunction &) {
@@ -127,9 +136,7 @@ unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunct
 	description.table_columns = deserializer.ReadProperty<vector<string>>(102, "table_columns");
 	description.options = deserializer.ReadProperty<ParquetOptionsSerialization>(103, "options");
 	description.reader_bind = deserializer.ReadProperty<MultiFileReaderBindData>(104, "reader_bind");
-	deserializer.ReadList(105, "files", [&](Deserializer::List &list, idx_t) {
-		list.ReadObject([&](Deserializer &object) { description.files.push_back(ReadFile(object)); });
-	});
+	deserializer.ReadObject(105, "files", [&](Deserializer &object) { description.files = ReadFiles(object); });
 	return MakeBindData(std::move(description));
 }
 

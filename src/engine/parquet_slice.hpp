@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/parquet_scan.hpp"
+#include "engine/slice_files.hpp"
 
 namespace skein {
 
@@ -12,14 +13,9 @@ struct RowGroupRange {
 };
 
 //! The part of one file that a slice reads.
-struct ParquetSliceFile {
-	//! As the query sees it.
-	std::string path;
-	//! As it is opened.
-	std::string open_path;
-	ParquetFileVersion version;
-	//! Position of the file in the list of the whole scan; what `file_index` reports.
-	duckdb::idx_t file_index = 0;
+struct ParquetSliceFile : SliceFile {
+	//! As ParquetFileVersion has it.
+	uint64_t footer_hash = 0;
 	//! Disjoint, in order, none empty.
 	duckdb::vector<RowGroupRange> ranges;
 	//! Sum over `ranges`.

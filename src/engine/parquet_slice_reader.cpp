@@ -10,8 +10,6 @@ namespace skein_parquet {
 namespace {
 
 constexpr const char *FUNCTION_NAME = "skein_parquet_slice";
-//! Option of a listed file: its position in SliceBindData::files.
-constexpr const char *POSITION_OPTION = "skein_slice_file";
 
 struct SliceGlobalState final : public GlobalTableFunctionState {
 	explicit SliceGlobalState(optional_ptr<const PhysicalOperator> op_p) : op(op_p) {
@@ -30,53 +28,6 @@ const SliceBindData &SliceOf(const MultiFileBindData &bind_data) {
 	return bind_data.bind_data->Cast<SliceBindData>();
 }
 
-[[noreturn]] void ThrowChanged(const string &path, const string &what) {
-	throw IOException("file \"%s\" changed between planning and reading: %s. Run the query again; all workers must see "
-					  "the same files",
-					  path, what);
-}
-
-void CheckVersion(const string &path, const skein::ParquetFileVersion &planned,
-				  const skein::ParquetFileVersion &found) {
-	if (found.size != planned.size) {
-		ThrowChanged(path, StringUtil::Format("it had %llu bytes and has %llu", planned.size, found.size));
-	}
-	// A store's tag says more than its clock; not every way to ask a store gives one.
-	if (!planned.tag.empty() && !found.tag.empty()) {
-		auto planned_tag = StringUtil::Replace(planned.tag, "\"", "");
-		auto found_tag = StringUtil::Replace(found.tag, "\"", "");
-		if (planned_tag != found_tag) {
-			ThrowChanged(path, StringUtil::Format("its version was %s and is %s", planned_tag, found_tag));
-		}
-	} else if (found.last_modified != planned.last_modified && Timestamp::IsFinite(planned.last_modified) &&
-			   Timestamp::IsFinite(found.last_modified)) {
-		ThrowChanged(path, StringUtil::Format("it was last modified at %s and now at %s",
-											  Timestamp::ToString(planned.last_modified),
-											  Timestamp::ToString(found.last_modified)));
-	}
-	if (found.footer_hash != planned.footer_hash) {
-		ThrowChanged(path, "its footer is another one");
-	}
-}
-
-//! Throws a better error than `error`, which opening the file gave, if there is one.
-void ExplainFailure(ClientContext &context, const skein::ParquetSliceFile &slice, const ErrorData &error) {
-	if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
-		return;
-	}
-	idx_t size;
-	try {
-		auto &file_system = FileSystem::GetFileSystem(context);
-		size = file_system.OpenFile(slice.open_path, FileFlags::FILE_FLAGS_READ)->GetFileSize();
-	} catch (std::exception &ex) {
-		throw IOException("file \"%s\" was there at planning and cannot be opened where it is to be read: %s",
-						  slice.open_path, ErrorData(ex).RawMessage());
-	}
-	if (size != slice.version.size) {
-		ThrowChanged(slice.open_path, StringUtil::Format("it had %llu bytes and has %llu", slice.version.size, size));
-	}
-}
-
 } // namespace
 
 shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::ParquetSliceFile &slice,
@@ -85,10 +36,14 @@ shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::P
 	try {
 		reader = make_shared_ptr<SliceReader>(context, slice, options);
 	} catch (std::exception &ex) {
-		ExplainFailure(context, slice, ErrorData(ex));
+		skein::ExplainFailure(context, slice.open_path, slice.version, ErrorData(ex));
 		throw;
 	}
-	CheckVersion(slice.open_path, slice.version, VersionOf(*reader));
+	auto found = VersionOf(*reader);
+	skein::CheckVersion(slice.open_path, slice.version, found);
+	if (found.footer_hash != slice.footer_hash) {
+		skein::ThrowFileChanged(slice.open_path, "its footer is another one");
+	}
 	return reader;
 }
 
@@ -210,8 +165,7 @@ shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &context, 
 														const OpenFileInfo &file, idx_t,
 														const MultiFileBindData &bind_data) {
 	auto &slice = SliceOf(bind_data);
-	auto position = file.extended_info->options.at(POSITION_OPTION).GetValue<idx_t>();
-	return SliceReader::Open(context, slice.files[position], slice.options);
+	return SliceReader::Open(context, slice.files[skein::SliceFileList::PositionOf(file)], slice.options);
 }
 
 shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &, const OpenFileInfo &, BaseFileReaderOptions &,
@@ -243,17 +197,6 @@ ReaderInitializeType SliceMultiFileReader::InitializeReader(
 
 unique_ptr<MultiFileReader> SliceMultiFileReader::Copy() const {
 	return make_uniq<SliceMultiFileReader>();
-}
-
-shared_ptr<MultiFileList> SliceFileList(const vector<skein::ParquetSliceFile> &files) {
-	vector<OpenFileInfo> listed;
-	for (idx_t i = 0; i < files.size(); i++) {
-		OpenFileInfo info(files[i].path);
-		info.extended_info = make_shared_ptr<ExtendedOpenFileInfo>();
-		info.extended_info->options[POSITION_OPTION] = Value::UBIGINT(i);
-		listed.push_back(std::move(info));
-	}
-	return make_shared_ptr<SimpleMultiFileList>(std::move(listed));
 }
 
 void GetSliceMetrics(ClientContext &, const FunctionData *, GlobalTableFunctionState &global_state,

@@ -85,9 +85,6 @@ struct SliceMultiFileReader final : public MultiFileReader {
 	unique_ptr<MultiFileReader> Copy() const override;
 };
 
-//! The list of files that DuckDB scans: as the query sees them, each with its position in `files`.
-shared_ptr<MultiFileList> SliceFileList(const vector<skein::ParquetSliceFile> &files);
-
 //! DuckDB's `get_metrics` for slices.
 void GetSliceMetrics(ClientContext &context, const FunctionData *bind_data, GlobalTableFunctionState &global_state,
 					 LocalTableFunctionState &local_state, const profiler_settings_t &requested_metrics,

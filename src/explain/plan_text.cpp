@@ -131,8 +131,10 @@ private:
 					break;
 				}
 				auto name = leaf->replicated ? string() : StringUtil::Format("t%llu: ", task);
-				Print(level + 1, StringUtil::Format("%s%s rows=%llu bytes=%llu", name, Shorten(summary.text),
-													summary.rows, summary.bytes));
+				auto rows =
+					summary.rows.IsValid() ? StringUtil::Format(" rows=%llu", summary.rows.GetIndex()) : string();
+				Print(level + 1,
+					  StringUtil::Format("%s%s%s bytes=%llu", name, Shorten(summary.text), rows, summary.bytes));
 			}
 			return;
 		}

@@ -74,7 +74,7 @@ bool ChangesRows(const LogicalOperator &plan) {
 bool ReadsOwnFunction(LogicalOperator &op) {
 	if (op.type == LogicalOperatorType::LOGICAL_GET) {
 		auto &name = op.Cast<LogicalGet>().function.name;
-		if (StringUtil::StartsWith(name, "skein_") && name != "skein_parquet_slice") {
+		if (StringUtil::StartsWith(name, "skein_") && !StringUtil::EndsWith(name, "_slice")) {
 			return true;
 		}
 	}

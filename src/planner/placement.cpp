@@ -15,7 +15,7 @@
 #include "plan/nodes/distributed_leaf.hpp"
 #include "plan/columns.hpp"
 #include "plan/plan_checker.hpp"
-#include "planner/leaf/parquet_leaf.hpp"
+#include "planner/leaf/scan_leaf.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -423,14 +423,11 @@ bool Placement::CanTravel(LogicalOperator &op, string &reason) {
 	return travels;
 }
 
-std::shared_ptr<ParquetLeaf> Placement::Analyze(LogicalGet &get, string &reason) {
+std::shared_ptr<const ScanLeaf> Placement::Analyze(LogicalGet &get, string &reason) {
 	auto entry = analyses_.find(&get);
 	if (entry == analyses_.end()) {
 		Analysis analysis;
-		auto leaf = AnalyzeParquetScan(context_, get, analysis.reason);
-		if (leaf) {
-			analysis.leaf = std::make_shared<ParquetLeaf>(std::move(*leaf));
-		}
+		analysis.leaf = AnalyzeScan(context_, get, analysis.reason);
 		entry = analyses_.emplace(&get, std::move(analysis)).first;
 	}
 	reason = entry->second.reason;

@@ -11,7 +11,7 @@
 namespace skein {
 
 class Placement;
-struct ParquetLeaf;
+class ScanLeaf;
 
 //! Says where one kind of operator runs: places its children, puts boundaries between it and them where the rows have
 //! to move, and says where its own rows are then.
@@ -92,9 +92,9 @@ public:
 	bool IsReadAbove(const duckdb::ColumnBinding &column) const;
 	//! Whether every expression of `op` gives the same value on any worker; if not, why.
 	bool CanTravel(duckdb::LogicalOperator &op, std::string &reason);
-	//! What a scan reads, if it is one of Parquet files that can be split exactly; nullptr and why not. Asked once per
+	//! What a scan reads, if it is one of files that can be split exactly; nullptr and why not. Found out once per
 	//! scan.
-	std::shared_ptr<ParquetLeaf> Analyze(duckdb::LogicalGet &get, std::string &reason);
+	std::shared_ptr<const ScanLeaf> Analyze(duckdb::LogicalGet &get, std::string &reason);
 	//! Rough bytes of an operator's output.
 	double EstimateBytes(duckdb::LogicalOperator &op);
 
@@ -129,7 +129,7 @@ private:
 	Distribution PlaceByRule(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
 
 	struct Analysis {
-		std::shared_ptr<ParquetLeaf> leaf;
+		std::shared_ptr<const ScanLeaf> leaf;
 		std::string reason;
 	};
 	std::map<duckdb::LogicalGet *, Analysis> analyses_;

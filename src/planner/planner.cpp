@@ -6,7 +6,7 @@
 #include "plan/nodes/distributed_leaf.hpp"
 #include "plan/plan_checker.hpp"
 #include "planner/head_source.hpp"
-#include "planner/leaf/parquet_leaf.hpp"
+#include "planner/leaf/scan_leaf.hpp"
 #include "planner/stage_cutter.hpp"
 
 namespace skein {
@@ -53,7 +53,7 @@ bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reas
 		return true;
 	}
 	idx_t bytes = 0;
-	auto splittable = false;
+	idx_t most_units = 0;
 	for (auto &scan : scans) {
 		string why;
 		auto leaf = placement.Analyze(scan, why);
@@ -61,15 +61,19 @@ bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reas
 			reason = reason.empty() ? why : reason;
 			continue;
 		}
-		splittable = true;
+		most_units = std::max<idx_t>(most_units, std::max<idx_t>(leaf->units.size(), 1));
 		bytes += leaf->total_bytes;
 	}
-	if (!splittable) {
+	if (most_units == 0) {
 		return false;
 	}
 	if (bytes < placement.Options().bytes_per_task) {
 		reason = "it reads only " + StringUtil::BytesToHumanReadableString(bytes) + " (skein_bytes_per_task is " +
 				 StringUtil::BytesToHumanReadableString(placement.Options().bytes_per_task) + ")";
+		return false;
+	}
+	if (most_units == 1) {
+		reason = "nothing that it reads can be divided";
 		return false;
 	}
 	reason.clear();

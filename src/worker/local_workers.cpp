@@ -3,6 +3,7 @@
 #include "duckdb/common/types/uuid.hpp"
 #include "engine/aggregate_state.hpp"
 #include "engine/parquet_slice.hpp"
+#include "engine/text_slice.hpp"
 #include "exchange/logical_exchange.hpp"
 
 #include <filesystem>
@@ -24,6 +25,7 @@ string OwnTempDirectory() {
 void RegisterTravelling(DatabaseInstance &db) {
 	RegisterExchangeOperators(db);
 	RegisterParquetSlice(db);
+	RegisterTextSlices(db);
 	RegisterAggregateState(db);
 }
 

@@ -15,7 +15,8 @@ public:
 	struct VariantSummary {
 		//! As in `READ_PARQUET files=[a.parquet row_groups=0..3]`.
 		std::string text;
-		duckdb::idx_t rows;
+		//! Invalid if they are not known before they are read.
+		duckdb::optional_idx rows;
 		duckdb::idx_t bytes;
 	};
 

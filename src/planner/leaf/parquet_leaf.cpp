@@ -4,8 +4,6 @@
 
 #include "duckdb/planner/operator/logical_get.hpp"
 
-#include <cmath>
-
 namespace skein {
 
 namespace {
@@ -22,6 +20,7 @@ duckdb::vector<ParquetSliceFile> ToSliceFiles(const ParquetLeaf &leaf, const duc
 			slice.path = file.path;
 			slice.open_path = file.open_path;
 			slice.version = file.version;
+			slice.footer_hash = file.version.footer_hash;
 			slice.file_index = unit.file;
 			result.push_back(std::move(slice));
 		}
@@ -33,16 +32,6 @@ duckdb::vector<ParquetSliceFile> ToSliceFiles(const ParquetLeaf &leaf, const duc
 		slice.rows += unit.rows;
 	}
 	return result;
-}
-
-//! Rows that DuckDB expects to leave `get`, for the part of it that has `rows` of its `total_rows`.
-duckdb::idx_t Share(const duckdb::LogicalGet &get, duckdb::idx_t rows, duckdb::idx_t total_rows) {
-	if (!get.has_estimated_cardinality || total_rows == 0) {
-		return rows;
-	}
-	auto share =
-		static_cast<double>(get.estimated_cardinality) * static_cast<double>(rows) / static_cast<double>(total_rows);
-	return std::min<duckdb::idx_t>(rows, static_cast<duckdb::idx_t>(std::ceil(share)));
 }
 
 } // namespace
@@ -65,39 +54,44 @@ std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, du
 	return leaf;
 }
 
-duckdb::unique_ptr<duckdb::LogicalGet> MakeParquetSlice(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
-														const ParquetLeaf &leaf,
-														const duckdb::vector<ScanUnit> &units) {
-	auto slice = MakeParquetSlice(context, get, ToSliceFiles(leaf, units));
+duckdb::unique_ptr<duckdb::LogicalGet> ParquetLeaf::MakeVariant(duckdb::ClientContext &context,
+																const duckdb::LogicalGet &get,
+																const duckdb::vector<ScanUnit> &units) const {
+	auto slice = MakeParquetSlice(context, get, ToSliceFiles(*this, units));
 	duckdb::idx_t rows = 0;
 	for (auto &unit : units) {
 		rows += unit.rows;
 	}
-	slice->SetEstimatedCardinality(Share(get, rows, leaf.total_rows));
+	slice->SetEstimatedCardinality(std::min(rows, ShareOfEstimate(get, rows, total_rows)));
 	return slice;
 }
 
-std::string DescribeUnits(const ParquetLeaf &leaf, const duckdb::vector<ScanUnit> &units, size_t max_files) {
-	std::string result = "files=[";
-	auto files = ToSliceFiles(leaf, units);
-	for (size_t i = 0; i < files.size(); i++) {
+std::string ParquetLeaf::Describe(const duckdb::vector<ScanUnit> &units, size_t max_files) const {
+	std::string result = "READ_PARQUET files=[";
+	// No more units than are shown, however many there are.
+	duckdb::vector<ScanUnit> shown;
+	for (size_t files_shown = 0, i = 0; i < units.size(); i++) {
+		files_shown += i == 0 || units[i].file != units[i - 1].file;
+		if (files_shown > max_files + 1) {
+			break;
+		}
+		shown.push_back(units[i]);
+	}
+	auto slice_files = ToSliceFiles(*this, shown);
+	for (size_t i = 0; i < slice_files.size(); i++) {
 		result += i == 0 ? "" : ", ";
 		if (i == max_files) {
 			result += "...";
 			break;
 		}
-		result += files[i].path + " row_groups=";
-		for (auto &range : files[i].ranges) {
-			result += &range == &files[i].ranges.front() ? "" : ",";
+		result += ShortPath(slice_files[i].path) + " row_groups=";
+		for (auto &range : slice_files[i].ranges) {
+			result += &range == &slice_files[i].ranges.front() ? "" : ",";
 			result += std::to_string(range.begin);
 			result += range.end - range.begin > 1 ? ".." + std::to_string(range.end - 1) : "";
 		}
 	}
-	duckdb::idx_t bytes = 0;
-	for (auto &unit : units) {
-		bytes += unit.bytes;
-	}
-	return result + "] bytes=" + std::to_string(bytes);
+	return result + "]";
 }
 
 } // namespace skein

@@ -1,6 +1,6 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
-#include "planner/leaf/parquet_leaf.hpp"
+#include "planner/leaf/scan_leaf.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -9,37 +9,26 @@ using namespace duckdb;
 
 namespace {
 
-string DescribeUnits(const ParquetLeaf &leaf, const vector<ScanUnit> &units) {
-	string files;
-	for (idx_t i = 0; i < units.size();) {
-		idx_t last = i;
-		while (last + 1 < units.size() && units[last + 1].file == units[i].file) {
-			last++;
-		}
-		auto &path = leaf.files[units[i].file].path;
-		files += files.empty() ? "" : ", ";
-		auto slash = path.find_last_of('/');
-		slash = slash == string::npos ? slash : path.find_last_of('/', slash - 1);
-		files += slash == string::npos ? path : path.substr(slash + 1);
-		files += " row_groups=" + std::to_string(units[i].row_group);
-		files += last == i ? "" : ".." + std::to_string(units[last].row_group);
-		i = last + 1;
-	}
-	return "READ_PARQUET files=[" + files + "]";
-}
+//! What EXPLAIN says of a variant is cut anyway.
+constexpr size_t MAX_FILES_DESCRIBED = 16;
 
-LogicalDistributedLeaf::VariantSummary Summarize(const ParquetLeaf &leaf, const vector<ScanUnit> &units) {
-	LogicalDistributedLeaf::VariantSummary summary{DescribeUnits(leaf, units), 0, 0};
+LogicalDistributedLeaf::VariantSummary Summarize(const ScanLeaf &leaf, const vector<ScanUnit> &units) {
+	LogicalDistributedLeaf::VariantSummary summary{leaf.Describe(units, MAX_FILES_DESCRIBED), optional_idx(), 0};
+	idx_t rows = 0;
 	for (auto &unit : units) {
-		summary.rows += unit.rows;
+		rows += unit.rows;
 		summary.bytes += unit.bytes;
+	}
+	if (leaf.KnowsRows()) {
+		summary.rows = rows;
 	}
 	return summary;
 }
 
-//! Reads Parquet files in all tasks, and everything else where the session can read it.
+//! Reads files in all tasks, and everything else where the session can read it.
 //!
 //!     Get[parquet files]   =>   DistributedLeaf[t0: row groups 0..3, t1: row groups 4..7, ...]
+//!     Get[csv files]       =>   DistributedLeaf[t0: files 0..3, t1: files 4..7, ...]
 //!     Get[native table]    =>   NetworkShuffle[in turn]        (forced, if no order is to be kept)
 //!                                 Get[native table]
 class ScanRule final : public PlacementRule {
@@ -68,7 +57,7 @@ public:
 				if (node.replicated || task < dealt.size()) {
 					units = dealt[node.replicated ? 0 : task];
 				}
-				node.variants.push_back(MakeParquetSlice(context, scan, *shared, units));
+				node.variants.push_back(shared->MakeVariant(context, scan, units));
 				node.summaries.push_back(Summarize(*shared, units));
 			}
 		};

@@ -1,0 +1,205 @@
+#include "engine/text_slice_parts.hpp"
+
+#include "duckdb/common/serializer/deserializer.hpp"
+#include "duckdb/common/serializer/serializer.hpp"
+
+namespace duckdb {
+namespace skein_text {
+
+namespace {
+
+constexpr const char *FUNCTION_NAME = "skein_json_slice";
+//! The types for which a scan keeps formats.
+constexpr LogicalTypeId FORMATTED_TYPES[] = {LogicalTypeId::DATE, LogicalTypeId::TIMESTAMP};
+
+//! Bind data of a slice, inside of DuckDB's MultiFileBindData.
+struct JsonSliceData final : public JSONScanData {
+	vector<skein::SliceFile> files;
+
+	//! Takes over what a scan knows of its files' format and columns.
+	void TakeFrom(const JSONScanData &scan) {
+		options = scan.options;
+		key_names = scan.key_names;
+		auto &transform = scan.transform_options;
+		transform_options = JSONTransformOptions(transform.strict_cast, transform.error_duplicate_key,
+												 transform.error_missing_key, transform.error_unknown_key);
+		transform_options.delay_error = transform.delay_error;
+		SetFormats(FormatsOf(scan));
+	}
+
+	//! For each of FORMATTED_TYPES, the formats in which its values are written, if they are known.
+	static vector<vector<string>> FormatsOf(const JSONScanData &scan) {
+		vector<vector<string>> result;
+		for (auto type : FORMATTED_TYPES) {
+			vector<string> formats;
+			if (scan.date_format_map && scan.date_format_map->HasFormats(type)) {
+				for (auto &format : scan.date_format_map->GetFormats(type)) {
+					formats.push_back(format.format_specifier);
+				}
+			}
+			result.push_back(std::move(formats));
+		}
+		return result;
+	}
+	void SetFormats(const vector<vector<string>> &formats) {
+		type_id_map_t<vector<StrpTimeFormat>> candidates;
+		for (idx_t i = 0; i < formats.size(); i++) {
+			for (auto &format : formats[i]) {
+				DateFormatMap::AddFormat(candidates, FORMATTED_TYPES[i], format);
+			}
+		}
+		date_format_map = make_uniq<DateFormatMap>(std::move(candidates));
+		transform_options.date_format_map = date_format_map.get();
+	}
+
+	unique_ptr<FunctionData> Copy() const override {
+		auto result = make_uniq<JsonSliceData>();
+		result->TakeFrom(*this);
+		result->files = files;
+		return result;
+	}
+};
+
+const JsonSliceData &SliceOf(const MultiFileBindData &bind_data) {
+	return static_cast<const JsonSliceData &>(*bind_data.bind_data);
+}
+
+//! Makes the states and readers of a slice. Files are read by DuckDB's own JSONReader.
+struct JsonSliceInterface final : public JSONMultiFileInfo {
+	unique_ptr<TableFunctionData> InitializeBindData(MultiFileBindData &, unique_ptr<BaseFileReaderOptions>) override {
+		throw InternalException("%s is never bound", FUNCTION_NAME);
+	}
+	optional_idx MaxThreads(const MultiFileBindData &bind_data, const MultiFileGlobalState &,
+							FileExpandResult) override {
+		auto &slice = SliceOf(bind_data);
+		if (slice.files.size() != 1) {
+			return ThreadsFor(slice.files);
+		}
+		return MaxValue<idx_t>(slice.files[0].version.size / slice.options.maximum_object_size, 1);
+	}
+	shared_ptr<BaseFileReader> CreateReader(ClientContext &, GlobalTableFunctionState &, BaseUnionData &,
+											const MultiFileBindData &) override {
+		throw InternalException("%s opens no files before it runs", FUNCTION_NAME);
+	}
+	shared_ptr<BaseFileReader> CreateReader(ClientContext &context, GlobalTableFunctionState &global_state,
+											const OpenFileInfo &file, idx_t file_idx,
+											const MultiFileBindData &bind_data) override;
+	unique_ptr<MultiFileReaderInterface> Copy() override {
+		return make_uniq<JsonSliceInterface>();
+	}
+};
+
+shared_ptr<BaseFileReader> JsonSliceInterface::CreateReader(ClientContext &context, GlobalTableFunctionState &,
+															const OpenFileInfo &file, idx_t,
+															const MultiFileBindData &bind_data) {
+	auto &slice = SliceOf(bind_data);
+	auto &part = slice.files[skein::SliceFileList::PositionOf(file)];
+	auto reader = make_shared_ptr<JSONReader>(context, slice.options, OpenFileInfo(part.open_path));
+	try {
+		reader->OpenJSONFile();
+	} catch (std::exception &ex) {
+		skein::ExplainFailure(context, part.open_path, part.version, ErrorData(ex));
+		throw;
+	}
+	skein::CheckVersion(part.open_path, part.version, skein::VersionOf(reader->GetFileHandle().GetHandle()));
+	// The path that the query and its errors show is the one of the whole scan.
+	reader->file.path = part.path;
+	reader->columns = MultiFileColumnDefinition::ColumnsFromNamesAndTypes(bind_data.names, bind_data.types);
+	return reader;
+}
+
+void WriteOptions(Serializer &object, const JSONReaderOptions &options) {
+	object.WriteProperty(100, "type", static_cast<uint8_t>(options.type));
+	object.WriteProperty(101, "format", static_cast<uint8_t>(options.format));
+	object.WriteProperty(102, "record_type", static_cast<uint8_t>(options.record_type));
+	object.WriteProperty(103, "compression", options.compression);
+	object.WriteProperty(104, "ignore_errors", options.ignore_errors);
+	object.WriteProperty(105, "maximum_object_size", options.maximum_object_size);
+	object.WriteProperty(106, "auto_detect", options.auto_detect);
+}
+
+//! What is left at its default only says how columns are found out.
+JSONReaderOptions ReadOptions(Deserializer &object) {
+	JSONReaderOptions options;
+	options.type = static_cast<JSONScanType>(object.ReadProperty<uint8_t>(100, "type"));
+	options.format = static_cast<JSONFormat>(object.ReadProperty<uint8_t>(101, "format"));
+	options.record_type = static_cast<JSONRecordType>(object.ReadProperty<uint8_t>(102, "record_type"));
+	options.compression = object.ReadProperty<FileCompressionType>(103, "compression");
+	options.ignore_errors = object.ReadProperty<bool>(104, "ignore_errors");
+	options.maximum_object_size = object.ReadProperty<idx_t>(105, "maximum_object_size");
+	options.auto_detect = object.ReadProperty<bool>(106, "auto_detect");
+	return options;
+}
+
+unique_ptr<FunctionData> MakeBindData(SliceDescription description, unique_ptr<JsonSliceData> slice) {
+	auto result = description.MakeBindData();
+	slice->files = std::move(description.files);
+	result->multi_file_reader = make_uniq<SliceMultiFileReader>(FUNCTION_NAME);
+	result->interface = make_uniq<JsonSliceInterface>();
+	result->bind_data = std::move(slice);
+	return result;
+}
+
+void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bind_data_p, const TableFunction &) {
+	auto &bind_data = bind_data_p->Cast<MultiFileBindData>();
+	auto &slice = SliceOf(bind_data);
+	serializer.WriteObject(100, "scan",
+						   [&](Serializer &object) { SliceDescription::Serialize(object, bind_data, slice.files); });
+	serializer.WriteObject(101, "json_options", [&](Serializer &object) { WriteOptions(object, slice.options); });
+	serializer.WriteProperty(102, "key_names", slice.key_names);
+	auto formats = JsonSliceData::FormatsOf(slice);
+	serializer.WriteProperty(103, "date_formats", formats[0]);
+	serializer.WriteProperty(104, "timestamp_formats", formats[1]);
+	auto &transform = slice.transform_options;
+	serializer.WriteProperty(105, "strict_cast", transform.strict_cast);
+	serializer.WriteProperty(106, "error_duplicate_key", transform.error_duplicate_key);
+	serializer.WriteProperty(107, "error_missing_key", transform.error_missing_key);
+	serializer.WriteProperty(108, "error_unknown_key", transform.error_unknown_key);
+	serializer.WriteProperty(109, "delay_error", transform.delay_error);
+}
+
+unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunction &) {
+	SliceDescription description;
+	auto slice = make_uniq<JsonSliceData>();
+	deserializer.ReadObject(100, "scan",
+							[&](Deserializer &object) { description = SliceDescription::Deserialize(object); });
+	deserializer.ReadObject(101, "json_options", [&](Deserializer &object) { slice->options = ReadOptions(object); });
+	slice->key_names = deserializer.ReadProperty<vector<string>>(102, "key_names");
+	auto dates = deserializer.ReadProperty<vector<string>>(103, "date_formats");
+	auto timestamps = deserializer.ReadProperty<vector<string>>(104, "timestamp_formats");
+	slice->SetFormats({dates, timestamps});
+	auto &transform = slice->transform_options;
+	transform.strict_cast = deserializer.ReadProperty<bool>(105, "strict_cast");
+	transform.error_duplicate_key = deserializer.ReadProperty<bool>(106, "error_duplicate_key");
+	transform.error_missing_key = deserializer.ReadProperty<bool>(107, "error_missing_key");
+	transform.error_unknown_key = deserializer.ReadProperty<bool>(108, "error_unknown_key");
+	transform.delay_error = deserializer.ReadProperty<bool>(109, "delay_error");
+	return MakeBindData(std::move(description), std::move(slice));
+}
+
+} // namespace
+
+TableFunction JsonSliceFunction() {
+	MultiFileFunction<JsonSliceInterface> function(FUNCTION_NAME);
+	MakeUnbindable(function);
+	function.serialize = SerializeSlice;
+	function.deserialize = DeserializeSlice;
+	return static_cast<TableFunction>(function);
+}
+
+unique_ptr<FunctionData> MakeJsonSlice(const MultiFileBindData &scan, vector<skein::SliceFile> files) {
+	auto slice = make_uniq<JsonSliceData>();
+	slice->TakeFrom(static_cast<const JSONScanData &>(*scan.bind_data));
+	// Buffers have room for two of the largest objects. None is larger than its file, which is read at once then.
+	static constexpr idx_t SLACK = 1 << 16;
+	idx_t largest = 0;
+	for (auto &file : files) {
+		auto plain = IsPlainFile(file.path, slice->options.compression);
+		largest = MaxValue(largest, plain ? file.version.size + SLACK : slice->options.maximum_object_size);
+	}
+	slice->options.maximum_object_size = MinValue(slice->options.maximum_object_size, MaxValue(largest, SLACK));
+	return MakeBindData(SliceDescription::Of(scan, std::move(files)), std::move(slice));
+}
+
+} // namespace skein_text
+} // namespace duckdb

@@ -1,0 +1,106 @@
+#include "engine/scan_file.hpp"
+
+#include "duckdb/common/compressed_file_system.hpp"
+#include "duckdb/common/file_system.hpp"
+#include "duckdb/common/open_file_info.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+//! A file is left to DuckDB's binder if its list says more about it than these.
+const char *const KNOWN_FILE_OPTIONS[] = {"type", "file_size", "last_modified", "etag"};
+
+//! Whether a path is one of the file system that every process of the machine sees.
+bool IsLocalFile(const string &path) {
+	return StringUtil::StartsWith(path, "file:") ||
+		   (!FileSystem::IsRemoteFile(path) && path.find("://") == string::npos);
+}
+
+} // namespace
+
+FileVersion VersionOf(FileHandle &handle) {
+	auto compressed = dynamic_cast<CompressedFile *>(&handle);
+	auto &stored = compressed ? *compressed->child_handle : handle;
+	FileVersion version;
+	version.size = stored.GetFileSize();
+	version.last_modified = stored.file_system.GetLastModifiedTime(stored);
+	if (FileSystem::IsRemoteFile(stored.GetPath())) {
+		version.tag = stored.file_system.GetVersionTag(stored);
+	}
+	return version;
+}
+
+void ThrowFileChanged(const string &path, const string &what) {
+	throw IOException("file \"%s\" changed between planning and reading: %s. Run the query again; all workers must see "
+					  "the same files",
+					  path, what);
+}
+
+void CheckVersion(const string &path, const FileVersion &planned, const FileVersion &found) {
+	if (found.size != planned.size) {
+		ThrowFileChanged(path, StringUtil::Format("it had %llu bytes and has %llu", planned.size, found.size));
+	}
+	// A store's tag says more than its clock; not every way to ask a store gives one.
+	if (!planned.tag.empty() && !found.tag.empty()) {
+		auto planned_tag = StringUtil::Replace(planned.tag, "\"", "");
+		auto found_tag = StringUtil::Replace(found.tag, "\"", "");
+		if (planned_tag != found_tag) {
+			ThrowFileChanged(path, StringUtil::Format("its version was %s and is %s", planned_tag, found_tag));
+		}
+	} else if (found.last_modified != planned.last_modified && Timestamp::IsFinite(planned.last_modified) &&
+			   Timestamp::IsFinite(found.last_modified)) {
+		ThrowFileChanged(path, StringUtil::Format("it was last modified at %s and now at %s",
+												  Timestamp::ToString(planned.last_modified),
+												  Timestamp::ToString(found.last_modified)));
+	}
+}
+
+void ExplainFailure(ClientContext &context, const string &path, const FileVersion &planned, const ErrorData &error) {
+	if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
+		return;
+	}
+	idx_t size;
+	try {
+		auto &file_system = FileSystem::GetFileSystem(context);
+		size = file_system.OpenFile(path, FileFlags::FILE_FLAGS_READ)->GetFileSize();
+	} catch (std::exception &ex) {
+		throw IOException("file \"%s\" was there at planning and cannot be opened where it is to be read: %s", path,
+						  ErrorData(ex).RawMessage());
+	}
+	if (size != planned.size) {
+		ThrowFileChanged(path, StringUtil::Format("it had %llu bytes and has %llu", planned.size, size));
+	}
+}
+
+string AbsolutePath(ClientContext &context, const string &path) {
+	if (StringUtil::StartsWith(path, "file:")) {
+		return path;
+	}
+	auto &file_system = FileSystem::GetFileSystem(context);
+	auto expanded = file_system.ExpandPath(path);
+	if (file_system.IsPathAbsolute(expanded)) {
+		return expanded;
+	}
+	return file_system.JoinPath(FileSystem::GetWorkingDirectory(), expanded);
+}
+
+string ReasonAgainstFile(const OpenFileInfo &file) {
+	if (!IsLocalFile(file.path)) {
+		return "file \"" + file.path + "\" is read through a file system that the workers do not have";
+	}
+	if (!file.extended_info) {
+		return string();
+	}
+	for (auto &option : file.extended_info->options) {
+		auto known = std::find(std::begin(KNOWN_FILE_OPTIONS), std::end(KNOWN_FILE_OPTIONS), option.first);
+		if (known == std::end(KNOWN_FILE_OPTIONS)) {
+			return "file \"" + file.path + "\" is opened with the option \"" + option.first + "\"";
+		}
+	}
+	return string();
+}
+
+} // namespace skein

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "duckdb.hpp"
+
+#include <string>
+
+namespace duckdb {
+class FileHandle;
+struct OpenFileInfo;
+} // namespace duckdb
+
+namespace skein {
+
+//! What makes a file the same file later and elsewhere.
+struct FileVersion {
+	//! Bytes of the whole file, as it is stored.
+	duckdb::idx_t size = 0;
+	//! As precise as DuckDB knows it: seconds on local disks.
+	duckdb::timestamp_t last_modified{0};
+	//! What an object store says beside the time (ETag); empty for local files, whose tags differ between machines.
+	std::string tag;
+};
+
+//! A file of a scan, as seen at planning.
+struct ScanFile {
+	//! As the query sees it, in `filename` and in hive partitions.
+	std::string path;
+	//! The path by which any process opens it: `path` made absolute if it is local.
+	std::string open_path;
+	FileVersion version;
+};
+
+//! The version of an open file; of a compressed one, as it is stored.
+FileVersion VersionOf(duckdb::FileHandle &handle);
+
+//! Throws the duckdb::IOException of a file that changed between planning and reading; `what` says how.
+[[noreturn]] void ThrowFileChanged(const std::string &path, const std::string &what);
+//! Throws it if `found` is not the file that was `planned`.
+void CheckVersion(const std::string &path, const FileVersion &planned, const FileVersion &found);
+
+//! Throws a better error than `error`, which opening the file gave, if there is one.
+void ExplainFailure(duckdb::ClientContext &context, const std::string &path, const FileVersion &planned,
+					const duckdb::ErrorData &error);
+
+//! The path by which any process of the machine opens a local file.
+std::string AbsolutePath(duckdb::ClientContext &context, const std::string &path);
+
+//! Why a task may not open a listed file by its path; empty if it may.
+std::string ReasonAgainstFile(const duckdb::OpenFileInfo &file);
+
+} // namespace skein

@@ -1,0 +1,182 @@
+#include "engine/slice_files.hpp"
+
+#include "duckdb/common/serializer/deserializer.hpp"
+#include "duckdb/common/serializer/serializer.hpp"
+
+namespace skein {
+
+using namespace duckdb;
+
+namespace {
+
+constexpr const char *POSITION_OPTION = "skein_slice_file";
+constexpr const char *INDEX_OPTION = "skein_file_index";
+
+//! Texts that resemble their neighbours: of each how many bytes it shares with the one before, and the rest.
+struct FrontCoded {
+	vector<idx_t> shared;
+	vector<string> rests;
+
+	void Add(const string &text) {
+		idx_t same = 0;
+		auto limit = std::min(text.size(), last.size());
+		while (same < limit && text[same] == last[same]) {
+			same++;
+		}
+		shared.push_back(same);
+		rests.push_back(text.substr(same));
+		last = text;
+	}
+	string At(idx_t position) {
+		last = last.substr(0, shared[position]) + rests[position];
+		return last;
+	}
+
+	string last;
+};
+
+void WriteTexts(Serializer &object, field_id_t id, const char *name, const FrontCoded &texts) {
+	object.WriteObject(id, name, [&](Serializer &list) {
+		list.WriteProperty(100, "shared", texts.shared);
+		list.WriteProperty(101, "rests", texts.rests);
+	});
+}
+
+FrontCoded ReadTexts(Deserializer &object, field_id_t id, const char *name, idx_t count) {
+	FrontCoded texts;
+	object.ReadObject(id, name, [&](Deserializer &list) {
+		texts.shared = list.ReadProperty<vector<idx_t>>(100, "shared");
+		texts.rests = list.ReadProperty<vector<string>>(101, "rests");
+	});
+	if (texts.shared.size() != count || texts.rests.size() != count) {
+		throw SerializationException("A slice of %llu files has %llu paths", count, texts.rests.size());
+	}
+	return texts;
+}
+
+//! Whether every file is opened by `prefix` and its path.
+bool HavePrefix(idx_t count, const std::function<const SliceFile &(idx_t)> &file, const string &prefix) {
+	for (idx_t i = 0; i < count; i++) {
+		auto &entry = file(i);
+		if (entry.open_path.size() != prefix.size() + entry.path.size() ||
+			entry.open_path.compare(0, prefix.size(), prefix) != 0 ||
+			entry.open_path.compare(prefix.size(), string::npos, entry.path) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+} // namespace
+
+void WriteSliceFiles(Serializer &object, idx_t count, const std::function<const SliceFile &(idx_t)> &file) {
+	FrontCoded paths, open_paths, tags;
+	vector<idx_t> sizes, file_indices;
+	vector<int64_t> modified;
+	auto consecutive = true, tagged = false;
+	int64_t last_modified = 0;
+	for (idx_t i = 0; i < count; i++) {
+		auto &entry = file(i);
+		paths.Add(entry.path);
+		sizes.push_back(entry.version.size);
+		modified.push_back(entry.version.last_modified.value - last_modified);
+		last_modified = entry.version.last_modified.value;
+		tagged = tagged || !entry.version.tag.empty();
+		file_indices.push_back(entry.file_index);
+		consecutive = consecutive && entry.file_index == file_indices[0] + i;
+	}
+	if (consecutive && count > 0) {
+		file_indices.resize(1);
+	}
+	string prefix;
+	if (count > 0 && file(0).open_path.size() > file(0).path.size()) {
+		prefix = file(0).open_path.substr(0, file(0).open_path.size() - file(0).path.size());
+	}
+	auto prefixed = HavePrefix(count, file, prefix);
+	for (idx_t i = 0; i < count; i++) {
+		if (!prefixed) {
+			open_paths.Add(file(i).open_path);
+		}
+		if (tagged) {
+			tags.Add(file(i).version.tag);
+		}
+	}
+	object.WriteProperty(100, "count", count);
+	WriteTexts(object, 101, "paths", paths);
+	object.WriteProperty(102, "prefixed", prefixed);
+	object.WriteProperty(103, "prefix", prefix);
+	WriteTexts(object, 104, "open_paths", open_paths);
+	object.WriteProperty(105, "sizes", sizes);
+	object.WriteProperty(106, "last_modified_steps", modified);
+	object.WriteProperty(107, "tagged", tagged);
+	WriteTexts(object, 108, "tags", tags);
+	object.WriteProperty(109, "file_indices", file_indices);
+}
+
+vector<SliceFile> ReadSliceFiles(Deserializer &object) {
+	auto count = object.ReadProperty<idx_t>(100, "count");
+	auto paths = ReadTexts(object, 101, "paths", count);
+	auto prefixed = object.ReadProperty<bool>(102, "prefixed");
+	auto prefix = object.ReadProperty<string>(103, "prefix");
+	auto open_paths = ReadTexts(object, 104, "open_paths", prefixed ? 0 : count);
+	auto sizes = object.ReadProperty<vector<idx_t>>(105, "sizes");
+	auto modified = object.ReadProperty<vector<int64_t>>(106, "last_modified_steps");
+	auto tagged = object.ReadProperty<bool>(107, "tagged");
+	auto tags = ReadTexts(object, 108, "tags", tagged ? count : 0);
+	auto file_indices = object.ReadProperty<vector<idx_t>>(109, "file_indices");
+	auto consecutive = file_indices.size() == 1;
+	if (sizes.size() != count || modified.size() != count || (!consecutive && file_indices.size() != count)) {
+		throw SerializationException("A slice of %llu files has other numbers of sizes or times", count);
+	}
+	vector<SliceFile> result(count);
+	int64_t last_modified = 0;
+	for (idx_t i = 0; i < count; i++) {
+		auto &file = result[i];
+		file.path = paths.At(i);
+		file.open_path = prefixed ? prefix + file.path : open_paths.At(i);
+		file.version.size = sizes[i];
+		last_modified += modified[i];
+		file.version.last_modified = timestamp_t(last_modified);
+		if (tagged) {
+			file.version.tag = tags.At(i);
+		}
+		file.file_index = consecutive ? file_indices[0] + i : file_indices[i];
+	}
+	return result;
+}
+
+idx_t SliceFileList::PositionOf(const OpenFileInfo &listed) {
+	return listed.extended_info->options.at(POSITION_OPTION).GetValue<idx_t>();
+}
+
+idx_t SliceFileList::IndexOf(const OpenFileInfo &listed) {
+	return listed.extended_info->options.at(INDEX_OPTION).GetValue<idx_t>();
+}
+
+vector<OpenFileInfo> SliceFileList::GetAllFiles() const {
+	vector<OpenFileInfo> result;
+	for (idx_t i = 0; i < paths_.size(); i++) {
+		result.push_back(GetFile(i));
+	}
+	return result;
+}
+
+FileExpandResult SliceFileList::GetExpandResult() const {
+	if (paths_.size() > 1) {
+		return FileExpandResult::MULTIPLE_FILES;
+	}
+	return paths_.empty() ? FileExpandResult::NO_FILES : FileExpandResult::SINGLE_FILE;
+}
+
+OpenFileInfo SliceFileList::GetFile(idx_t position) const {
+	if (position >= paths_.size()) {
+		return OpenFileInfo("");
+	}
+	OpenFileInfo info(paths_[position]);
+	info.extended_info = make_shared_ptr<ExtendedOpenFileInfo>();
+	info.extended_info->options[POSITION_OPTION] = Value::UBIGINT(position);
+	info.extended_info->options[INDEX_OPTION] = Value::UBIGINT(file_indices_[position]);
+	return info;
+}
+
+} // namespace skein

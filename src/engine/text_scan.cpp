@@ -1,0 +1,191 @@
+#include "engine/text_scan.hpp"
+
+#include "engine/text_slice_parts.hpp"
+
+#include "duckdb/common/file_system.hpp"
+#include "duckdb/parallel/task_executor.hpp"
+#include "duckdb/planner/operator/logical_get.hpp"
+
+#include <typeinfo>
+
+namespace duckdb {
+namespace skein_text {
+
+namespace {
+
+//! What DuckDB's CSV reader reads without an extension.
+const char *const BUILT_IN_ENCODINGS[] = {"utf-8", "latin-1", "utf-16"};
+
+const MultiFileBindData *BindDataOf(const LogicalGet &get) {
+	return dynamic_cast<const MultiFileBindData *>(get.bind_data.get());
+}
+
+string ReasonAgainstCsv(const LogicalGet &get, const MultiFileBindData &bind_data, idx_t file_count) {
+	auto &options = bind_data.bind_data->Cast<ReadCSVData>().options;
+	if (options.store_rejects.GetValue()) {
+		return get.function.name + " writes what it rejects into tables of the session";
+	}
+	if (std::find(std::begin(BUILT_IN_ENCODINGS), std::end(BUILT_IN_ENCODINGS), options.encoding) ==
+		std::end(BUILT_IN_ENCODINGS)) {
+		return "the encoding \"" + options.encoding + "\" comes from an extension";
+	}
+	if (bind_data.file_options.union_by_name && bind_data.union_readers.size() != file_count) {
+		return get.function.name + " looked into other files than it reads";
+	}
+	return string();
+}
+
+//! Why the scan cannot be represented by slices, whatever its files hold; empty if it can.
+string ReasonAgainst(const LogicalGet &get, const MultiFileBindData &bind_data) {
+	if (get.function.get_multi_file_reader || typeid(*bind_data.multi_file_reader) != typeid(MultiFileReader)) {
+		return get.function.name + " finds and reads its files in its own way";
+	}
+	if (!get.children.empty() || !get.projected_input.empty()) {
+		return get.function.name + " takes rows as input";
+	}
+	if (get.ordinality_idx.IsValid()) {
+		return "WITH ORDINALITY numbers the rows of the whole scan";
+	}
+	if (get.extra_info.sample_options) {
+		return "the scan takes a sample of its rows";
+	}
+	return string();
+}
+
+//! Fills in what `file` is, from its list or else by opening it. Returns why it cannot be read by a task.
+string Inspect(ClientContext &context, const OpenFileInfo &file, skein::ScanFile &result) {
+	result.path = file.path;
+	result.open_path = skein::AbsolutePath(context, file.path);
+	if (file.extended_info) {
+		auto &options = file.extended_info->options;
+		auto type = options.find("type");
+		auto size = options.find("file_size");
+		auto modified = options.find("last_modified");
+		if (type != options.end() && StringValue::Get(type->second) == "file" && size != options.end() &&
+			modified != options.end()) {
+			result.version.size = size->second.GetValue<idx_t>();
+			result.version.last_modified = modified->second.GetValue<timestamp_t>();
+			return string();
+		}
+	}
+	auto &file_system = FileSystem::GetFileSystem(context);
+	// To open a pipe is to wait for its writer, and takes from what it holds.
+	if (StringUtil::StartsWith(result.open_path, "/dev/") || StringUtil::StartsWith(result.open_path, "/proc/") ||
+		file_system.IsPipe(result.open_path)) {
+		return "file \"" + file.path + "\" can be read only once, by the session";
+	}
+	auto handle = file_system.OpenFile(result.open_path, FileFlags::FILE_FLAGS_READ);
+	if (handle->GetType() != FileType::FILE_TYPE_REGULAR) {
+		return "file \"" + file.path + "\" is no regular file";
+	}
+	result.version = skein::VersionOf(*handle);
+	return string();
+}
+
+//! Inspects files from `begin` to before `end`.
+class InspectFilesTask final : public BaseExecutorTask {
+public:
+	InspectFilesTask(TaskExecutor &executor, ClientContext &context, const vector<OpenFileInfo> &files, idx_t begin,
+					 idx_t end, vector<skein::ScanFile> &result, string &reason)
+		: BaseExecutorTask(executor), context_(context), files_(files), begin_(begin), end_(end), result_(result),
+		  reason_(reason) {
+	}
+	void ExecuteTask() override {
+		for (auto i = begin_; i < end_ && reason_.empty(); i++) {
+			reason_ = InspectOne(i);
+		}
+	}
+	string TaskType() const override {
+		return "SkeinInspectFilesTask";
+	}
+
+private:
+	string InspectOne(idx_t i) {
+		auto reason = skein::ReasonAgainstFile(files_[i]);
+		if (!reason.empty()) {
+			return reason;
+		}
+		try {
+			return Inspect(context_, files_[i], result_[i]);
+		} catch (std::exception &ex) {
+			ErrorData error(ex);
+			if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
+				throw;
+			}
+			return "file \"" + files_[i].path + "\" cannot be read: " + error.RawMessage();
+		}
+	}
+
+	ClientContext &context_;
+	const vector<OpenFileInfo> &files_;
+	const idx_t begin_;
+	const idx_t end_;
+	vector<skein::ScanFile> &result_;
+	string &reason_;
+};
+
+std::optional<vector<skein::ScanFile>> InspectScan(ClientContext &context, LogicalGet &get, string &reason) {
+	auto bind_data = BindDataOf(get);
+	auto kind = bind_data ? KindOf(*bind_data) : SliceKind::NONE;
+	if (kind == SliceKind::NONE) {
+		return std::nullopt;
+	}
+	reason = ReasonAgainst(get, *bind_data);
+	if (!reason.empty()) {
+		return std::nullopt;
+	}
+	auto files = bind_data->file_list->GetAllFiles();
+	if (kind == SliceKind::CSV) {
+		reason = ReasonAgainstCsv(get, *bind_data, files.size());
+		if (!reason.empty()) {
+			return std::nullopt;
+		}
+	}
+	static constexpr idx_t FILES_PER_TASK = 256;
+	vector<skein::ScanFile> result(files.size());
+	vector<string> reasons((files.size() + FILES_PER_TASK - 1) / FILES_PER_TASK);
+	TaskExecutor executor(context);
+	for (idx_t task = 0; task < reasons.size(); task++) {
+		auto begin = task * FILES_PER_TASK;
+		auto end = MinValue(begin + FILES_PER_TASK, files.size());
+		executor.ScheduleTask(make_uniq<InspectFilesTask>(executor, context, files, begin, end, result, reasons[task]));
+	}
+	executor.WorkOnTasks();
+	for (auto &entry : reasons) {
+		if (!entry.empty()) {
+			reason = entry;
+			return std::nullopt;
+		}
+	}
+	return result;
+}
+
+} // namespace
+
+SliceKind KindOf(const MultiFileBindData &bind_data) {
+	if (!bind_data.interface) {
+		return SliceKind::NONE;
+	}
+	auto &type = typeid(*bind_data.interface);
+	if (type == typeid(CSVMultiFileInfo)) {
+		return SliceKind::CSV;
+	}
+	return type == typeid(JSONMultiFileInfo) ? SliceKind::JSON : SliceKind::NONE;
+}
+
+} // namespace skein_text
+} // namespace duckdb
+
+namespace skein {
+
+std::optional<duckdb::vector<ScanFile>> InspectTextScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
+														std::string &reason) {
+	return duckdb::skein_text::InspectScan(context, get, reason);
+}
+
+std::string TextScanName(const duckdb::LogicalGet &get) {
+	auto &bind_data = get.bind_data->Cast<duckdb::MultiFileBindData>();
+	return duckdb::skein_text::KindOf(bind_data) == duckdb::skein_text::SliceKind::CSV ? "READ_CSV" : "READ_JSON";
+}
+
+} // namespace skein

@@ -1,0 +1,243 @@
+#include "planner/leaf/leaf_fixture.hpp"
+
+#include "duckdb/common/local_file_system.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace skein {
+namespace {
+
+//! What was asked of a file system. Thread-safe.
+class FileWork {
+public:
+	struct Read {
+		idx_t begin;
+		idx_t end;
+	};
+
+	void Opened(const std::string &path) {
+		std::lock_guard<std::mutex> guard(mutex_);
+		opens_++;
+		reads_[Name(path)];
+	}
+	void Was(const std::string &path, idx_t begin, idx_t bytes) {
+		std::lock_guard<std::mutex> guard(mutex_);
+		reads_[Name(path)].push_back({begin, begin + bytes});
+		bytes_ += bytes;
+	}
+	idx_t Files() const {
+		return reads_.size();
+	}
+	idx_t Opens() const {
+		return opens_;
+	}
+	idx_t Bytes() const {
+		return bytes_;
+	}
+	const std::map<std::string, std::vector<Read>> &Reads() const {
+		return reads_;
+	}
+
+private:
+	static std::string Name(const std::string &path) {
+		return fs::path(path).filename();
+	}
+
+	std::mutex mutex_;
+	idx_t opens_ = 0;
+	idx_t bytes_ = 0;
+	std::map<std::string, std::vector<Read>> reads_;
+};
+
+//! The local file system, which notes what is done with data files.
+class CountingFileSystem final : public LocalFileSystem {
+public:
+	CountingFileSystem(FileWork &work, std::string suffix) : work_(work), suffix_(std::move(suffix)) {
+	}
+	bool CanHandleFile(const string &path) override {
+		return StringUtil::EndsWith(path, suffix_);
+	}
+	string GetName() const override {
+		return "CountingFileSystem";
+	}
+	unique_ptr<FileHandle> OpenFile(const string &path, FileOpenFlags flags,
+									optional_ptr<FileOpener> opener = nullptr) override {
+		work_.Opened(path);
+		return LocalFileSystem::OpenFile(path, flags, opener);
+	}
+	void Read(FileHandle &handle, void *buffer, int64_t bytes, idx_t location) override {
+		work_.Was(handle.GetPath(), location, static_cast<idx_t>(bytes));
+		LocalFileSystem::Read(handle, buffer, bytes, location);
+	}
+	int64_t Read(FileHandle &handle, void *buffer, int64_t bytes) override {
+		auto location = SeekPosition(handle);
+		auto read = LocalFileSystem::Read(handle, buffer, bytes);
+		work_.Was(handle.GetPath(), location, static_cast<idx_t>(read));
+		return read;
+	}
+
+private:
+	FileWork &work_;
+	const std::string suffix_;
+};
+
+class ScanWorkTest : public LeafTest {
+protected:
+	static void Count(DatabaseInstance &instance, FileWork &work, const std::string &suffix) {
+		FileSystem::GetFileSystem(instance).RegisterSubSystem(make_uniq<CountingFileSystem>(work, suffix));
+	}
+
+	//! Runs `sql` in a new instance of plain DuckDB.
+	static void RunPlain(const std::string &sql, const std::string &suffix, FileWork &work) {
+		DuckDB database(nullptr);
+		Count(*database.instance, work, suffix);
+		Connection connection(database);
+		RowsOf(*connection.Query(sql));
+	}
+
+	//! Runs `variants`, each in an instance of its own, as worker processes do. `work` has one entry per task.
+	static void RunTasks(const std::vector<std::string> &variants, const std::string &suffix,
+						 std::vector<std::unique_ptr<FileWork>> &work) {
+		for (auto &variant : variants) {
+			work.push_back(std::make_unique<FileWork>());
+			FakeWorker worker;
+			RegisterParquetSlice(worker.Instance());
+			RegisterTextSlices(worker.Instance());
+			Count(worker.Instance(), *work.back(), suffix);
+			worker.Run(variant);
+		}
+	}
+
+	//! How often the end of a file was read, where Parquet's footer is.
+	static idx_t FootersRead(const FileWork &work) {
+		idx_t result = 0;
+		for (auto &file : work.Reads()) {
+			auto size = fs::file_size("facts/" + file.first);
+			result += std::count_if(file.second.begin(), file.second.end(),
+									[&](const FileWork::Read &read) { return read.end == size; });
+		}
+		return result;
+	}
+
+	//! Where the columns of a row group begin and where the last of them does.
+	struct RowGroup {
+		std::string file;
+		idx_t first;
+		idx_t last;
+	};
+
+	std::vector<RowGroup> ListRowGroups() {
+		auto result =
+			connection_.Query("SELECT parse_filename(file_name), "
+							  "min(coalesce(dictionary_page_offset, data_page_offset)), max(data_page_offset) "
+							  "FROM parquet_metadata('facts/*.parquet') GROUP BY file_name, row_group_id");
+		std::vector<RowGroup> row_groups;
+		for (auto &row : *result) {
+			row_groups.push_back({row.GetValue<std::string>(0), row.GetValue<idx_t>(1), row.GetValue<idx_t>(2)});
+		}
+		return row_groups;
+	}
+
+	//! The positions of the row groups of which something was read.
+	static std::set<size_t> RowGroupsRead(const std::vector<RowGroup> &row_groups, const FileWork &work) {
+		std::set<size_t> result;
+		for (size_t i = 0; i < row_groups.size(); i++) {
+			auto file = work.Reads().find(row_groups[i].file);
+			if (file != work.Reads().end() &&
+				std::any_of(file->second.begin(), file->second.end(), [&](const FileWork::Read &read) {
+					return read.begin <= row_groups[i].last && read.end > row_groups[i].first;
+				})) {
+				result.insert(i);
+			}
+		}
+		return result;
+	}
+
+	//! What all tasks did together.
+	struct Together {
+		idx_t files = 0;
+		idx_t opens = 0;
+		idx_t bytes = 0;
+	};
+	static Together AddUp(const std::vector<std::unique_ptr<FileWork>> &work) {
+		Together result;
+		for (auto &task : work) {
+			result.files += task->Files();
+			result.opens += task->Opens();
+			result.bytes += task->Bytes();
+		}
+		return result;
+	}
+};
+
+TEST_F(ScanWorkTest, TasksReadNoMoreOfParquetFilesThanPlainDuckDB) {
+	for (int file = 0; file < 5; file++) {
+		Write("SELECT range AS k, (range * 7919) % 1000003 AS v, hash(range) AS h, 'name ' || (range % 9999) AS s "
+			  "FROM range(" +
+				  std::to_string(40000 + 30000 * file) + ")",
+			  "facts/" + std::to_string(file) + ".parquet", ", ROW_GROUP_SIZE 20480");
+	}
+	auto row_groups = ListRowGroups();
+	ASSERT_EQ(row_groups.size(), 26u);
+	for (auto sql : {"SELECT sum(v), max(s) FROM 'facts/*.parquet'",
+					 "SELECT sum(h) FROM 'facts/*.parquet' WHERE k BETWEEN 50000 AND 90000"}) {
+		SCOPED_TRACE(sql);
+		FileWork plain;
+		RunPlain(sql, ".parquet", plain);
+		auto plain_row_groups = RowGroupsRead(row_groups, plain);
+		ASSERT_GE(plain_row_groups.size(), 11u);
+		for (size_t tasks : {1, 3, 7}) {
+			SCOPED_TRACE(tasks);
+			std::vector<std::unique_ptr<FileWork>> work;
+			RunTasks(Variants(sql, tasks), ".parquet", work);
+			idx_t footers = 0, row_groups_read = 0;
+			std::set<size_t> distinct;
+			for (auto &task : work) {
+				footers += FootersRead(*task);
+				auto of_task = RowGroupsRead(row_groups, *task);
+				row_groups_read += of_task.size();
+				distinct.insert(of_task.begin(), of_task.end());
+			}
+			auto together = AddUp(work);
+			// A file of which two tasks read different row groups is opened by both.
+			EXPECT_LE(together.files, plain.Files() + tasks - 1);
+			EXPECT_LE(footers, FootersRead(plain) + tasks - 1);
+			EXPECT_EQ(row_groups_read, distinct.size()) << "a row group is read twice";
+			EXPECT_LE(row_groups_read, plain_row_groups.size());
+			EXPECT_GT(together.bytes, plain.Bytes() / 2);
+			EXPECT_LE(together.bytes, plain.Bytes() + plain.Bytes() / 50);
+		}
+	}
+}
+
+TEST_F(ScanWorkTest, TasksReadNoMoreOfTextFilesThanPlainDuckDB) {
+	fs::create_directories("facts");
+	for (int file = 0; file < 8; file++) {
+		for (auto format : {"csv", "json"}) {
+			Query("COPY (SELECT range AS k, 'name ' || range AS s FROM range(" + std::to_string(20000 + 9000 * file) +
+				  ")) TO 'facts/" + std::to_string(file) + "." + format + "' (FORMAT " + format + ")");
+		}
+	}
+	for (std::string format : {"csv", "json"}) {
+		SCOPED_TRACE(format);
+		auto sql = "SELECT sum(k), max(s) FROM 'facts/*." + format + "'";
+		FileWork plain;
+		RunPlain(sql, "." + format, plain);
+		for (size_t tasks : {1, 3, 7}) {
+			SCOPED_TRACE(tasks);
+			std::vector<std::unique_ptr<FileWork>> work;
+			RunTasks(Variants(sql, tasks), "." + format, work);
+			auto together = AddUp(work);
+			EXPECT_EQ(together.files, plain.Files());
+			EXPECT_LE(together.opens, plain.Opens());
+			EXPECT_GT(together.bytes, 1000000u);
+			EXPECT_LE(together.bytes, plain.Bytes() + plain.Bytes() / 50);
+		}
+	}
+}
+
+} // namespace
+} // namespace skein
