@@ -1,0 +1,152 @@
+// Plans a scan of many files of which everything is known: how long it takes to find the units, deal them to 8 tasks
+// and write the tasks' plans, and how many bytes these plans have. No file but the first is opened.
+
+#include "engine/fake_worker.hpp"
+#include "engine/parquet_slice.hpp"
+#include "engine/plan_serializer.hpp"
+#include "engine/text_slice.hpp"
+#include "planner/leaf/parquet_leaf.hpp"
+#include "planner/leaf/text_leaf.hpp"
+
+#include "duckdb/common/multi_file/multi_file_states.hpp"
+#include "duckdb/planner/operator/logical_get.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <filesystem>
+#include <unistd.h>
+
+namespace {
+
+using duckdb::idx_t;
+using skein::ScanLeaf;
+namespace fs = std::filesystem;
+
+constexpr size_t TASKS = 8;
+constexpr idx_t FILE_BYTES = 10000000;
+
+//! A folder with one file of each format, which stands for all others.
+class Folder {
+public:
+	Folder() : path_(fs::temp_directory_path() / ("skein_planning_bench_" + std::to_string(getpid()))) {
+		fs::create_directories(path_);
+		duckdb::DuckDB database(nullptr);
+		duckdb::Connection connection(database);
+		for (auto format : {"parquet", "csv"}) {
+			auto result =
+				connection.Query("COPY (SELECT i AS k, i * 2 AS v, 'name ' || i AS s FROM range(100) t(i)) TO '" +
+								 (path_ / (std::string("first.") + format)).string() + "' (FORMAT " + format + ")");
+			if (result->HasError()) {
+				result->ThrowError();
+			}
+		}
+	}
+	~Folder() {
+		fs::remove_all(path_);
+	}
+	std::string File(idx_t number, const std::string &format) const {
+		return (path_ / duckdb::StringUtil::Format("year=2024/part-%06llu.%s", number, format)).string();
+	}
+	std::string First(const std::string &format) const {
+		return (path_ / ("first." + format)).string();
+	}
+
+private:
+	fs::path path_;
+};
+
+duckdb::LogicalGet &FindScan(duckdb::LogicalOperator &plan) {
+	return plan.type == duckdb::LogicalOperatorType::LOGICAL_GET ? plan.Cast<duckdb::LogicalGet>()
+																 : FindScan(*plan.children[0]);
+}
+
+//! Deals the units of `leaf` and writes the plans of all tasks. Returns their bytes.
+size_t WritePlans(duckdb::ClientContext &context, const duckdb::LogicalGet &get, const ScanLeaf &leaf) {
+	size_t bytes = 0;
+	for (auto &units : DealUnits(leaf.units, TASKS)) {
+		auto variant = leaf.MakeVariant(context, get, units);
+		benchmark::DoNotOptimize(leaf.Describe(units, 16));
+		bytes += skein::SerializePlan(context, *variant).size();
+	}
+	return bytes;
+}
+
+void Report(benchmark::State &state, size_t bytes) {
+	auto files = static_cast<double>(state.range(0));
+	state.counters["plan_bytes"] = static_cast<double>(bytes);
+	state.counters["plan_bytes_per_file"] = static_cast<double>(bytes) / files;
+	state.counters["ns_per_file"] =
+		benchmark::Counter(files * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+//! Row groups and their sizes are known, as they are once the footers have been read.
+void PlanParquet(benchmark::State &state) {
+	Folder folder;
+	duckdb::DuckDB database(nullptr);
+	skein::RegisterParquetSlice(*database.instance);
+	duckdb::Connection connection(database);
+	auto sql = "SELECT k, s FROM '" + folder.First("parquet") + "'";
+	skein::WithOptimizedPlan(connection, sql, [&](auto &context, auto &plan) {
+		auto &get = FindScan(*plan);
+		skein::ParquetLeaf leaf;
+		for (idx_t i = 0; i < static_cast<idx_t>(state.range(0)); i++) {
+			skein::ParquetFileInfo file;
+			file.path = file.open_path = folder.File(i, "parquet");
+			file.version.size = FILE_BYTES + i % 1000;
+			file.version.last_modified = duckdb::timestamp_t(1700000000000000 + static_cast<int64_t>(i) * 1000000);
+			file.version.footer_hash = i * 0x9E3779B97F4A7C15;
+			file.row_group_count = 1;
+			leaf.files.push_back(file);
+			leaf.units.push_back({i, 0, 100000, FILE_BYTES});
+			leaf.total_rows += 100000;
+			leaf.total_bytes += FILE_BYTES;
+		}
+		size_t bytes = 0;
+		for (auto _ : state) {
+			bytes = WritePlans(context, get, leaf);
+		}
+		Report(state, bytes);
+	});
+}
+
+//! The list says sizes and times, as a glob's does.
+void PlanCsv(benchmark::State &state) {
+	Folder folder;
+	duckdb::DuckDB database(nullptr);
+	skein::RegisterTextSlices(*database.instance);
+	duckdb::Connection connection(database);
+	auto sql = "SELECT k, s FROM '" + folder.First("csv") + "'";
+	skein::WithOptimizedPlan(connection, sql, [&](auto &context, auto &plan) {
+		auto &get = FindScan(*plan);
+		duckdb::vector<duckdb::OpenFileInfo> files;
+		for (idx_t i = 0; i < static_cast<idx_t>(state.range(0)); i++) {
+			duckdb::OpenFileInfo file(folder.File(i, "csv"));
+			file.extended_info = duckdb::make_shared_ptr<duckdb::ExtendedOpenFileInfo>();
+			auto &options = file.extended_info->options;
+			options["type"] = duckdb::Value("file");
+			options["file_size"] = duckdb::Value::BIGINT(static_cast<int64_t>(FILE_BYTES + i % 1000));
+			options["last_modified"] =
+				duckdb::Value::TIMESTAMP(duckdb::timestamp_t(1700000000000000 + static_cast<int64_t>(i) * 1000000));
+			files.push_back(std::move(file));
+		}
+		auto &bind_data = get.bind_data->template Cast<duckdb::MultiFileBindData>();
+		bind_data.file_list = duckdb::make_shared_ptr<duckdb::SimpleMultiFileList>(std::move(files));
+		size_t bytes = 0;
+		for (auto _ : state) {
+			std::string reason;
+			auto leaf = skein::AnalyzeScan(context, get, reason);
+			if (!leaf) {
+				throw std::runtime_error(reason);
+			}
+			bytes = WritePlans(context, get, *leaf);
+		}
+		Report(state, bytes);
+	});
+}
+
+BENCHMARK(PlanParquet)->Arg(10)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(PlanCsv)->Arg(10)->Arg(1000)->Arg(10000)->Arg(100000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+} // namespace
+
+BENCHMARK_MAIN();
