@@ -30,9 +30,10 @@ std::vector<FuzzConfiguration> ConfigurationsOf(const FuzzOptions &options, uint
 	}
 	for (auto &configuration : result) {
 		configuration.processes = std::min(configuration.processes, options.contest.processes);
-		// What ends early is of interest while outputs are full.
-		if (features[static_cast<size_t>(Feature::UNION_ENDS_EARLY)] && random.Chance(60)) {
+		// What ends early is of interest while outputs are full, and together with other parts in one task.
+		if (features[static_cast<size_t>(Feature::UNION_ENDS_EARLY)] && random.Chance(70)) {
 			configuration.page = configuration.buffer = "1";
+			configuration.workers = random.Chance(50) ? 1 : 2;
 		}
 	}
 	return result;

@@ -245,12 +245,12 @@ Part Generator::UnionThatEndsEarly(const std::vector<SqlType> *types) {
 	auto no_subqueries = no_subqueries_;
 	no_subqueries_ = true;
 	auto wanted = types ? *types : SomeTypes(random_.Between(1, 3));
-	auto count = random_.Chance(70) ? 2 : random_.Between(3, 5);
+	auto count = random_.Chance(40) ? 2 : random_.Between(3, 5);
 	auto early = random_.Between(0, count - 1);
 	Part result;
 	for (int64_t i = 0; i < count; i++) {
 		Part part;
-		result.sql += (i == 0 ? "(" : " UNION ALL (") + UnionPart(wanted, i == early || random_.Chance(25), part) + ")";
+		result.sql += (i == 0 ? "(" : " UNION ALL (") + UnionPart(wanted, i == early || random_.Chance(20), part) + ")";
 		result.rows += part.rows;
 		if (i == 0) {
 			result.columns = part.columns;
