@@ -69,9 +69,11 @@ private:
 	Part Query(const Scope *outer, const std::vector<SqlType> *types, int depth);
 	Part SetOperation(const Scope *outer, const std::vector<SqlType> *types, int depth);
 	Part RowOrdered(int depth);
-	//! A UNION ALL of which a part ends before it has read all of its rows.
+	//! A UNION ALL of which a part ends before it has read all of its rows, and another may have too many to be under
+	//! way at a time.
 	Part UnionThatEndsEarly(const std::vector<SqlType> *types);
 	std::string UnionPart(const std::vector<SqlType> &types, bool ends_early, Part &part);
+	std::string WideUnionPart(const std::vector<SqlType> &types, Part &part);
 	Part Recursive();
 	Part WithoutFrom();
 	Part Failing();

@@ -6,7 +6,7 @@ namespace skein::fuzz {
 
 Generator::Generator(const Catalog &catalog, uint64_t seed) : catalog_(catalog), random_(seed) {
 	// Most are small: these are quick to run and to understand.
-	budget_ = static_cast<int>(random_.Chance(72) ? random_.Between(1, 3) : random_.Between(3, 8));
+	budget_ = static_cast<int>(random_.Chance(66) ? random_.Between(1, 3) : random_.Between(4, 9));
 }
 
 std::string Generator::NewName() {
@@ -240,17 +240,40 @@ std::string Generator::UnionPart(const std::vector<SqlType> &types, bool ends_ea
 	}
 }
 
+std::string Generator::WideUnionPart(const std::vector<SqlType> &types, Part &part) {
+	auto &table = *catalog_.Find("longer");
+	Relation relation{NewAlias(), table.columns, table.key, table.rows, table.name};
+	Scope scope;
+	scope.relations.push_back(relation);
+	std::vector<TypedText> items;
+	for (auto type : types) {
+		auto text = type == SqlType::VARCHAR && items.empty() ? "repeat(" + relation.alias + ".t, 60)"
+															  : Expression(type, scope, 1);
+		items.push_back({text, type});
+	}
+	part = Items(items);
+	part.rows = relation.rows;
+	return part.sql + " FROM " + table.name + " " + relation.alias;
+}
+
 Part Generator::UnionThatEndsEarly(const std::vector<SqlType> *types) {
 	Use(Feature::UNION_ALL);
 	auto no_subqueries = no_subqueries_;
 	no_subqueries_ = true;
 	auto wanted = types ? *types : SomeTypes(random_.Between(1, 3));
+	auto wide = !types && random_.Chance(35);
+	if (wide) {
+		wanted.insert(wanted.begin(), SqlType::VARCHAR);
+	}
 	auto count = random_.Chance(40) ? 2 : random_.Between(3, 5);
 	auto early = random_.Between(0, count - 1);
 	Part result;
 	for (int64_t i = 0; i < count; i++) {
 		Part part;
-		result.sql += (i == 0 ? "(" : " UNION ALL (") + UnionPart(wanted, i == early || random_.Chance(20), part) + ")";
+		auto ends_early = i == early || random_.Chance(20);
+		result.sql += i == 0 ? "(" : " UNION ALL (";
+		result.sql += wide && !ends_early ? WideUnionPart(wanted, part) : UnionPart(wanted, ends_early, part);
+		result.sql += ")";
 		result.rows += part.rows;
 		if (i == 0) {
 			result.columns = part.columns;

@@ -244,6 +244,9 @@ Part Generator::Ungrouped(Scope &scope, const std::string &from, const std::vect
 
 Part Generator::Windowed(Scope &scope, const std::string &from, const std::vector<SqlType> *types, int depth) {
 	std::vector<TypedText> items;
+	// Of rows that are the same each window may take another one first: not to be seen where there is only one.
+	auto distinct_rows = std::none_of(scope.relations.begin(), scope.relations.end(),
+									  [](auto &relation) { return relation.key.empty(); });
 	if (types) {
 		for (auto type : *types) {
 			items.push_back({Expression(type, scope, 1), type});
@@ -252,7 +255,7 @@ Part Generator::Windowed(Scope &scope, const std::string &from, const std::vecto
 		for (auto count = random_.Below(3); count > 0; count--) {
 			items.push_back(AnyColumn(scope));
 		}
-		for (auto count = random_.Between(1, 2); count > 0; count--) {
+		for (auto count = distinct_rows ? random_.Between(1, 2) : 1; count > 0; count--) {
 			items.push_back(Window(scope, 1));
 		}
 	}
@@ -266,7 +269,7 @@ Part Generator::Windowed(Scope &scope, const std::string &from, const std::vecto
 	auto part = Items(items);
 	part.rows = scope.rows;
 	part.sql += " " + from + Where(scope, 2) + named;
-	if (types || random_.Chance(20)) {
+	if (types || (distinct_rows && random_.Chance(20))) {
 		part.sql += Qualify(scope);
 	}
 	return part;

@@ -37,7 +37,7 @@ std::string Generator::SubqueryBody(Scope &inner, const Scope &outer, int depth)
 	if (correlated) {
 		Use(Feature::CORRELATED_SUBQUERY);
 		// With a column of the query two levels up now and then.
-		auto &source = nesting > 0 && random_.Chance(40) ? *outer.outer : outer;
+		auto &source = nesting > 0 && random_.Chance(70) ? *outer.outer : outer;
 		if (&source != &outer) {
 			Use(Feature::CORRELATED_TWICE);
 		}
