@@ -110,6 +110,8 @@ public:
 	}
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
+		// DuckDB does not keep the types of operators while it takes columns away.
+		op->ResolveOperatorTypes();
 		auto types = PhysicalTypes(*op->children[0]);
 		auto spread = false;
 		auto pinned = false;
