@@ -120,6 +120,11 @@ void WriteOptions(Serializer &object, const CSVReaderOptions &options, const Mul
 		user_defined.push_back(parameter.second);
 	}
 	object.WriteProperty(106, "user_defined_parameters", user_defined);
+	// Whether the user has said that there is no delimiter or no comment.
+	auto &dialect = options.dialect_options.state_machine_options;
+	object.WriteProperty(107, "delimiter", dialect.delimiter.GetValue());
+	object.WriteProperty(108, "user_delimiter", dialect.delimiter.IsSetByUser());
+	object.WriteProperty(109, "user_comment", dialect.comment.IsSetByUser());
 }
 
 CSVReaderOptions ReadOptions(Deserializer &object) {
@@ -134,6 +139,10 @@ CSVReaderOptions ReadOptions(Deserializer &object) {
 	for (idx_t i = 0; i + 1 < user_defined.size(); i += 2) {
 		options.user_defined_parameters[user_defined[i]] = user_defined[i + 1];
 	}
+	auto &dialect = options.dialect_options.state_machine_options;
+	auto delimiter = object.ReadProperty<string>(107, "delimiter");
+	dialect.delimiter = CSVOption<string>(delimiter, object.ReadProperty<bool>(108, "user_delimiter"));
+	dialect.comment = CSVOption<char>(dialect.comment.GetValue(), object.ReadProperty<bool>(109, "user_comment"));
 	return options;
 }
 

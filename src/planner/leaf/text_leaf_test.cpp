@@ -101,6 +101,24 @@ TEST_F(TextLeafTest, EveryOptionTravels) {
 				   "ignore_errors = true, format = 'newline_delimited')");
 }
 
+TEST_F(TextLeafTest, ErrorsSpeakOfTheScansOptions) {
+	// DuckDB's serialisation forgets who set an option that is empty.
+	WriteText("e.csv", "1\nx\n");
+	for (std::string options :
+		 {"comment = '', delim = ','", "delim = '', quote = ''", "header = false, escape = '\"'"}) {
+		auto sql = "SELECT * FROM read_csv('e.csv', auto_detect = false, columns = {'a': 'INTEGER'}, " + options + ")";
+		auto expected = connection_.Query(sql)->GetError();
+		ASSERT_NE(expected.find("(Set By User)"), std::string::npos) << expected;
+		std::string found;
+		try {
+			RunVariants(Variants(sql, 1));
+		} catch (std::exception &ex) {
+			found = ErrorData(ex).Message();
+		}
+		EXPECT_EQ(found, expected);
+	}
+}
+
 TEST_F(TextLeafTest, AQuotedNewlineAndPaddingAreReadAsInTheWholeScan) {
 	// DuckDB reads these only with one thread per file, as it does for many files.
 	for (int file = 0; file < 8; file++) {
