@@ -93,8 +93,9 @@ std::vector<std::string> FakeWorker::Run(const std::string &bytes,
 	try {
 		auto &context = *connection_.context;
 		auto binder = Binder::CreateBinder(context);
-		auto plan = DeserializePlan(context, bytes, *binder);
-		RestoreRunTimeHelp(*binder, context, plan);
+		RunTimeHelp help;
+		auto plan = DeserializePlan(context, bytes, *binder, &help);
+		RestoreRunTimeHelp(*binder, context, plan, help);
 		if (inspect) {
 			inspect(*plan);
 		}

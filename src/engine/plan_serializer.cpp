@@ -5,6 +5,7 @@
 #include "duckdb/common/serializer/binary_deserializer.hpp"
 #include "duckdb/common/serializer/binary_serializer.hpp"
 #include "duckdb/common/serializer/memory_stream.hpp"
+#include "duckdb/optimizer/optimizer.hpp"
 #include "duckdb/planner/binder.hpp"
 #include "duckdb/planner/logical_operator.hpp"
 #include "duckdb/planner/operator/logical_aggregate.hpp"
@@ -17,7 +18,7 @@ using namespace duckdb;
 namespace {
 
 constexpr const char *FORMAT_NAME = "skein_plan";
-constexpr uint32_t FORMAT_VERSION = 1;
+constexpr uint32_t FORMAT_VERSION = 2;
 
 using OperatorStatistics = vector<unique_ptr<BaseStatistics>>;
 
@@ -174,11 +175,15 @@ std::string SerializePlan(ClientContext &context, const LogicalOperator &plan) {
 	serializer.WriteProperty(101, "version", FORMAT_VERSION);
 	WriteHints(serializer, plan);
 	serializer.WriteObject(103, "plan", [&](Serializer &object) { plan.Serialize(object); });
+	serializer.WriteProperty(104, "top_n_help", !Optimizer::OptimizerDisabled(context, OptimizerType::TOP_N));
+	serializer.WriteProperty(105, "join_filter_help",
+							 !Optimizer::OptimizerDisabled(context, OptimizerType::JOIN_FILTER_PUSHDOWN));
 	serializer.End();
 	return std::string(const_char_ptr_cast(stream.GetData()), stream.GetPosition());
 }
 
-unique_ptr<LogicalOperator> DeserializePlan(ClientContext &context, const std::string &bytes, Binder &binder) {
+unique_ptr<LogicalOperator> DeserializePlan(ClientContext &context, const std::string &bytes, Binder &binder,
+											RunTimeHelp *help) {
 	MemoryStream stream(data_ptr_cast(const_cast<char *>(bytes.data())), bytes.size());
 	bound_parameter_map_t parameters;
 	BinaryDeserializer deserializer(stream);
@@ -189,7 +194,13 @@ unique_ptr<LogicalOperator> DeserializePlan(ClientContext &context, const std::s
 	auto hints = ReadHints(deserializer);
 	unique_ptr<LogicalOperator> plan;
 	deserializer.ReadObject(103, "plan", [&](Deserializer &object) { plan = LogicalOperator::Deserialize(object); });
+	RunTimeHelp wanted;
+	wanted.top_n = deserializer.ReadProperty<bool>(104, "top_n_help");
+	wanted.join_filters = deserializer.ReadProperty<bool>(105, "join_filter_help");
 	deserializer.End();
+	if (help) {
+		*help = wanted;
+	}
 
 	ApplyHints(*plan, std::move(hints));
 	AdvancePastTableIndices(binder, *plan);

@@ -238,6 +238,21 @@ protected:
 	}
 };
 
+TEST_F(PlanSerializerTest, TheWorkerAddsNoFiltersThatTheSessionHasDisabled) {
+	auto sql = "SELECT f.s FROM '" + File("fact") + "' f JOIN '" + File("dim") + "' d USING (k)";
+	auto has_filters = [&]() {
+		auto result = false;
+		worker_.Run(Serialize(sql), [&](LogicalOperator &plan) {
+			auto join = Find<LogicalComparisonJoin>(plan, LogicalOperatorType::LOGICAL_COMPARISON_JOIN);
+			result = join && join->filter_pushdown != nullptr;
+		});
+		return result;
+	};
+	EXPECT_TRUE(has_filters());
+	Query("SET disabled_optimizers = 'join_filter_pushdown'");
+	EXPECT_FALSE(has_filters());
+}
+
 TEST_F(PlanSerializerTest, ABuildSideFromAnExchangeCountsAsFiltered) {
 	auto sql = "SELECT f.s FROM '" + File("fact") + "' f JOIN '" + File("dim") + "' d USING (k)";
 	WithOptimizedPlan(connection_, sql, [](ClientContext &context, unique_ptr<LogicalOperator> &plan) {

@@ -64,16 +64,16 @@ void TakeExchangesAsFiltered(LogicalOperator &op) {
 
 } // namespace
 
-void RestoreRunTimeHelp(Binder &binder, ClientContext &context, unique_ptr<LogicalOperator> &plan) {
+void RestoreRunTimeHelp(Binder &binder, ClientContext &context, unique_ptr<LogicalOperator> &plan, RunTimeHelp help) {
 	DropDynamicFilters(*plan);
 	Optimizer optimizer(binder, context);
-	if (!optimizer.OptimizerDisabled(OptimizerType::TOP_N)) {
+	if (help.top_n && !optimizer.OptimizerDisabled(OptimizerType::TOP_N)) {
 		vector<HiddenLimit> hidden;
 		HideLimits(*plan, hidden);
 		plan = TopN(context).Optimize(std::move(plan));
 		ShowLimits(std::move(hidden));
 	}
-	if (!optimizer.OptimizerDisabled(OptimizerType::JOIN_FILTER_PUSHDOWN)) {
+	if (help.join_filters && !optimizer.OptimizerDisabled(OptimizerType::JOIN_FILTER_PUSHDOWN)) {
 		JoinFilterPushdownOptimizer(optimizer).VisitOperator(*plan);
 		TakeExchangesAsFiltered(*plan);
 	}
