@@ -48,22 +48,41 @@ MetricFamily Gauge(const std::string &name, const std::string &help, double valu
 	return Family(name, help, MetricType::Gauge, {{"", "", value}});
 }
 
-MetricFamily Durations(const TaskDurations &durations) {
-	MetricFamily family;
-	family.name = "skein_worker_task_duration_seconds";
-	family.help = "Time from the arrival of a task to its end";
-	family.type = MetricType::Histogram;
+template <class DURATIONS>
+ClientMetric Histogram(const DURATIONS &durations) {
 	ClientMetric metric;
 	uint64_t count = 0;
 	for (size_t i = 0; i < durations.count.size(); i++) {
 		count += durations.count[i];
-		auto is_last = i == TaskDurations::LIMITS_SECONDS.size();
+		auto is_last = i == DURATIONS::LIMITS_SECONDS.size();
 		metric.histogram.bucket.push_back(
-			{count, is_last ? std::numeric_limits<double>::infinity() : TaskDurations::LIMITS_SECONDS[i]});
+			{count, is_last ? std::numeric_limits<double>::infinity() : DURATIONS::LIMITS_SECONDS[i]});
 	}
 	metric.histogram.sample_count = count;
 	metric.histogram.sample_sum = static_cast<double>(durations.total_micros) / 1e6;
-	family.metric.push_back(std::move(metric));
+	return metric;
+}
+
+MetricFamily TaskTimes(const TaskDurations &durations) {
+	MetricFamily family;
+	family.name = "skein_worker_task_duration_seconds";
+	family.help = "Time from the arrival of a task to its end";
+	family.type = MetricType::Histogram;
+	family.metric.push_back(Histogram(durations));
+	return family;
+}
+
+MetricFamily MessageTimes(const std::array<MessageDurations, MESSAGE_KIND_COUNT> &durations) {
+	static constexpr std::array<const char *, MESSAGE_KIND_COUNT> NAMES{"start_tasks", "end_query", "subscribe",
+																		"credit",	   "page",		"other"};
+	MetricFamily family;
+	family.name = "skein_worker_message_duration_seconds";
+	family.help = "Time from the arrival of a message to the end of its handling, by what it asks for";
+	family.type = MetricType::Histogram;
+	for (size_t kind = 0; kind < durations.size(); kind++) {
+		family.metric.push_back(Histogram(durations[kind]));
+		family.metric.back().label.push_back({"message", NAMES[kind]});
+	}
 	return family;
 }
 
@@ -84,7 +103,8 @@ std::vector<MetricFamily> Families(const WorkerStatus &status) {
 			   {{"result", "finished", number(status.finished_tasks)},
 				{"result", "failed", number(status.failed_tasks)},
 				{"result", "cancelled", number(status.cancelled_tasks)}}),
-		Durations(status.task_durations),
+		TaskTimes(status.task_durations),
+		MessageTimes(status.message_durations),
 		Gauge("skein_worker_slots", "Most tasks that run at a time; 0 is no limit", number(status.slots)),
 		Gauge("skein_worker_threads", "Threads that run tasks", number(status.threads)),
 		Counter("skein_worker_output_rows_total", "Rows that ended tasks have put out", number(status.output_rows)),
@@ -92,6 +112,10 @@ std::vector<MetricFamily> Families(const WorkerStatus &status) {
 			   "Bytes that ended tasks have put out, and what of it was sent to other processes, as it was sent",
 			   MetricType::Counter,
 			   {{"kind", "page", number(status.output_bytes)}, {"kind", "link", number(status.link_bytes)}}),
+		Family("skein_worker_exchange_bytes_total",
+			   "Pages sent to other processes and received from them up to now, as they were sent", MetricType::Counter,
+			   {{"direction", "sent", number(status.exchange_sent_bytes)},
+				{"direction", "received", number(status.exchange_received_bytes)}}),
 		Gauge("skein_worker_memory_bytes", "Memory of tasks and unread pages", number(status.memory_used)),
 		Gauge("skein_worker_memory_limit_bytes", "Most memory that they may take", number(status.memory_limit)),
 		Gauge("skein_worker_spilled_bytes", "Bytes in temporary files", number(status.spilled)),

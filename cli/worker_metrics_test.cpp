@@ -19,13 +19,18 @@ WorkerStatus SomeStatus() {
 	for (auto field : {&status.slots, &status.threads, &status.running_tasks, &status.waiting_tasks}) {
 		*field = static_cast<uint32_t>(next++);
 	}
-	for (auto field : {&status.memory_used, &status.memory_limit, &status.spilled, &status.queries,
-					   &status.finished_tasks, &status.failed_tasks, &status.cancelled_tasks, &status.output_rows,
-					   &status.output_bytes, &status.link_bytes}) {
+	for (auto field :
+		 {&status.memory_used, &status.memory_limit, &status.spilled, &status.queries, &status.finished_tasks,
+		  &status.failed_tasks, &status.cancelled_tasks, &status.output_rows, &status.output_bytes, &status.link_bytes,
+		  &status.exchange_sent_bytes, &status.exchange_received_bytes}) {
 		*field = next++;
 	}
 	status.task_durations.count = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 	status.task_durations.total_micros = 2500000;
+	for (size_t kind = 0; kind < MESSAGE_KIND_COUNT; kind++) {
+		status.message_durations[kind].count = {kind, 1, 0, 0, 0, 0, 0, 2};
+		status.message_durations[kind].total_micros = 1000000 * (kind + 1);
+	}
 	status.running_queries.resize(3);
 	return status;
 }
@@ -105,14 +110,30 @@ TEST(WorkerMetricsTest, AHistogramIsCumulativeAndComplete) {
 	EXPECT_NE(rest.find("_sum 2.5\n"), std::string::npos) << rest;
 }
 
+TEST(WorkerMetricsTest, MessagesAreCountedByWhatTheyAskFor) {
+	auto text = MetricsText(SomeStatus());
+	const std::string name = "skein_worker_message_duration_seconds";
+	uint64_t kind = 0;
+	for (std::string message : {"start_tasks", "end_query", "subscribe", "credit", "page", "other"}) {
+		auto label = "message=\"" + message + "\"";
+		auto count = std::to_string(kind + 3);
+		EXPECT_NE(text.find(name + "_count{" + label + "} " + count + "\n"), std::string::npos) << text;
+		EXPECT_NE(text.find(name + "_sum{" + label + "} " + std::to_string(kind + 1) + "\n"), std::string::npos);
+		EXPECT_NE(text.find(name + "_bucket{" + label + ",le=\"+Inf\"} " + count + "\n"), std::string::npos);
+		kind++;
+	}
+}
+
 TEST(WorkerMetricsTest, ShowsEveryNumberOfTheStatus) {
 	auto text = MetricsText(SomeStatus());
-	for (auto number = 11; number < 25; number++) {
+	for (auto number = 11; number < 27; number++) {
 		EXPECT_NE(text.find(" " + std::to_string(number) + "\n"), std::string::npos) << number << " in " << text;
 	}
 	EXPECT_NE(text.find("version=\"1.2.3\""), std::string::npos);
 	EXPECT_NE(text.find("skein_worker_tasks{state=\"running\"} 13\n"), std::string::npos);
 	EXPECT_NE(text.find("skein_worker_output_bytes_total{kind=\"link\"} 24\n"), std::string::npos);
+	EXPECT_NE(text.find("skein_worker_exchange_bytes_total{direction=\"sent\"} 25\n"), std::string::npos);
+	EXPECT_NE(text.find("skein_worker_exchange_bytes_total{direction=\"received\"} 26\n"), std::string::npos);
 	EXPECT_NE(text.find("skein_worker_running_queries 3\n"), std::string::npos);
 }
 

@@ -24,6 +24,17 @@ struct TaskDurations {
 	uint64_t total_micros = 0;
 };
 
+//! The messages that come to a worker, by what they ask for.
+enum class MessageKind { START_TASKS, END_QUERY, SUBSCRIBE, CREDIT, PAGE, OTHER };
+constexpr size_t MESSAGE_KIND_COUNT = 6;
+
+//! How many messages of a kind took how long, from their arrival until they had been handled: as TaskDurations.
+struct MessageDurations {
+	static constexpr std::array<double, 7> LIMITS_SECONDS{0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10};
+	std::array<uint64_t, LIMITS_SECONDS.size() + 1> count{};
+	uint64_t total_micros = 0;
+};
+
 //! What a worker says of itself. Counts are since its start, sizes in bytes.
 struct WorkerStatus {
 	std::string skein_version;
@@ -47,6 +58,12 @@ struct WorkerStatus {
 	uint64_t output_bytes = 0;
 	uint64_t link_bytes = 0;
 	TaskDurations task_durations;
+	//! What has gone to other processes and come from them up to now, of all queries: pages, as they were sent. Only of
+	//! a worker in this process, as is what follows; others do not send it.
+	uint64_t exchange_sent_bytes = 0;
+	uint64_t exchange_received_bytes = 0;
+	//! By MessageKind.
+	std::array<MessageDurations, MESSAGE_KIND_COUNT> message_durations{};
 	std::vector<WorkerQueryStatus> running_queries;
 };
 

@@ -41,6 +41,7 @@ wire::Message Attempt::StartMessage(const std::string &worker, const RunOptions 
 	start.set_buffer_bytes(options.buffer_bytes);
 	start.set_worker_name(worker);
 	start.set_compression(static_cast<uint32_t>(options.compression));
+	start.set_profile(options.profile);
 	for (auto &setting : plan_->settings) {
 		auto &target = *start.add_settings();
 		target.set_name(setting.first);

@@ -10,6 +10,10 @@ using namespace duckdb;
 namespace {
 //! As often as Executor::WaitForTask returns to look for work.
 constexpr std::chrono::milliseconds WATCH_INTERVAL{20};
+
+ErrorData CancelledError() {
+	return ErrorData(ExceptionType::INTERRUPT, "cancelled by skein_cancel()");
+}
 } // namespace
 
 Coordinator::Coordinator(Transport &transport, LinkOptions options)
@@ -141,6 +145,24 @@ std::vector<ClusterWorker> Coordinator::AskStatus(const std::vector<string> &wor
 	return result;
 }
 
+bool Coordinator::Cancel(const string &query, const std::vector<string> &workers, std::chrono::milliseconds timeout) {
+	auto own = Find(query);
+	if (own && own->IsRunning()) {
+		own->Fail(CancelledError());
+		return true;
+	}
+	wire::Message message;
+	message.mutable_cancel_query()->set_query(query);
+	for (auto &worker : AskStatus(workers, timeout)) {
+		auto &queries = worker.status.running_queries;
+		if (std::any_of(queries.begin(), queries.end(), [&](auto &it) { return it.query == query; })) {
+			SendMessage(*node_.LinkTo(worker.address), message);
+			return true;
+		}
+	}
+	return false;
+}
+
 void Coordinator::OnControl(const std::shared_ptr<Link> &link, const wire::Message &message) {
 	if (message.has_task_ended()) {
 		if (auto run = Find(message.task_ended().query())) {
@@ -159,6 +181,10 @@ void Coordinator::OnControl(const std::shared_ptr<Link> &link, const wire::Messa
 		}
 		if (inquiry) {
 			inquiry->OnStatus(link->PeerAddress(), DecodeStatus(message.status()));
+		}
+	} else if (message.has_query_cancelled()) {
+		if (auto run = Find(message.query_cancelled().query())) {
+			run->Fail(CancelledError());
 		}
 	} else if (message.has_query_ended()) {
 		if (auto run = Find(message.query_ended().query())) {

@@ -23,6 +23,9 @@ public:
 								  std::chrono::milliseconds timeout);
 	//! What the workers say of themselves, each within `timeout`. Throws when an address is malformed.
 	std::vector<ClusterWorker> AskStatus(const std::vector<std::string> &workers, std::chrono::milliseconds timeout);
+	//! Ends a query, of whatever session: one of this node, or one that these workers run tasks of. Returns whether
+	//! there is one; it may end of itself meanwhile. Throws when an address is malformed.
+	bool Cancel(const std::string &query, const std::vector<std::string> &workers, std::chrono::milliseconds timeout);
 	//! Fails what still runs and closes all links. Idempotent.
 	void Stop();
 

@@ -21,6 +21,30 @@ wire::QueryEnded QueryEndedOf(const AttemptKey &key) {
 	return ended;
 }
 
+TaskReport DecodeReport(const string &worker, const wire::TaskEnded &ended) {
+	TaskReport report;
+	report.stage = ended.stage();
+	report.task = ended.task();
+	report.worker = worker;
+	if (ended.has_error()) {
+		report.state = ended.error().consequence() ? TaskState::CANCELLED : TaskState::FAILED;
+	}
+	for (auto &output : ended.outputs()) {
+		report.outputs.push_back({output.rows(), output.bytes(), 0});
+	}
+	report.wall_micros = ended.wall_micros();
+	report.queue_micros = ended.queue_micros();
+	for (auto &metrics : ended.operators()) {
+		OperatorMetrics target{metrics.rows(), metrics.micros(), std::nullopt};
+		if (metrics.has_rows_read()) {
+			target.rows_read = metrics.rows_read();
+		}
+		report.operators.push_back(target);
+	}
+	report.bytes_read = ended.bytes_read();
+	return report;
+}
+
 } // namespace
 
 QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
@@ -35,7 +59,9 @@ QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const Distr
 		head_inputs_.push_back(std::make_shared<ExchangeInput>(node_.Exchange(), attempt_.ProducersOf(input),
 															   CreditBytes(options_.page_bytes),
 															   OnConsequence::LEAVE_TO_OWNER));
+		head_inputs_.back()->SetProgress(progress_);
 	}
+	progress_->Begin(tasks_left_);
 }
 
 void QueryRun::MakeSessionStages() {
@@ -182,6 +208,7 @@ string QueryRun::StartAgain() {
 		attempt_ = *next;
 		session_outputs_ = outputs;
 		tasks_left_ = attempt_.TaskCount();
+		progress_->Begin(tasks_left_);
 		started_tasks_.clear();
 		started_stages_.clear();
 		workers_with_slots_.clear();
@@ -297,8 +324,15 @@ QueryStats QueryRun::Stats() {
 	std::lock_guard<std::mutex> guard(mutex_);
 	auto result = stats_;
 	for (auto &output : session_outputs_) {
-		result.bytes_exchanged += output.buffer->AppendedBytes();
-		result.rows_exchanged += output.buffer->AppendedRows();
+		OutputReport report{output.buffer->AppendedRows(), output.buffer->AppendedBytes(), output.buffer->LinkBytes()};
+		result.bytes_exchanged += report.bytes;
+		result.rows_exchanged += report.rows;
+		auto &stages = result.session_stages;
+		if (stages.empty() || stages.back().stage != output.stage) {
+			stages.emplace_back();
+			stages.back().stage = output.stage;
+		}
+		stages.back().outputs.push_back(report);
 	}
 	return result;
 }
@@ -311,6 +345,11 @@ uint32_t QueryRun::Retries() {
 bool QueryRun::HasFailed() {
 	std::lock_guard<std::mutex> guard(mutex_);
 	return failed_;
+}
+
+bool QueryRun::IsRunning() {
+	std::lock_guard<std::mutex> guard(mutex_);
+	return !failed_ && !finished_;
 }
 
 void QueryRun::OnTasksStarted(const string &worker, const wire::TasksStarted &started) {
@@ -358,11 +397,11 @@ void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 			return;
 		}
 		tasks_left_ -= tasks_left_ > 0 ? 1 : 0;
+		progress_->TaskEnded();
 		ended_.notify_all();
 		stats_.bytes_exchanged += ended.output_bytes();
 		stats_.rows_exchanged += ended.output_rows();
-		stats_.tasks.push_back(
-			{ended.stage(), ended.task(), worker, ended.output_rows(), ended.output_bytes(), 0, ended.wall_micros()});
+		stats_.tasks.push_back(DecodeReport(worker, ended));
 		if (ended.has_error()) {
 			TaskKey key{id_, ended.stage(), ended.task(), ended.attempt()};
 			auto placed = WithPlace(DecodeError(ended.error()), "worker " + worker + ", " + key.ToString());
@@ -396,7 +435,9 @@ void QueryRun::OnQueryEnded(const string &worker, const wire::QueryEnded &ended)
 		for (auto &sent : ended.sent()) {
 			for (auto &task : stats_.tasks) {
 				if (attempt == attempt_.Key().attempt && task.stage == sent.stage() && task.task == sent.task()) {
-					task.link_bytes = sent.bytes();
+					for (int i = 0; i < sent.output_bytes_size() && i < static_cast<int>(task.outputs.size()); i++) {
+						task.outputs[static_cast<size_t>(i)].link_bytes = sent.output_bytes(i);
+					}
 				}
 			}
 		}

@@ -21,7 +21,10 @@ namespace skein {
 struct QueryStats {
 	uint64_t bytes_exchanged = 0;
 	uint64_t rows_exchanged = 0;
+	//! Of the present attempt, in the order in which they ended.
 	std::vector<TaskReport> tasks;
+	//! Of the stages that run in the session, which have no worker.
+	std::vector<TaskReport> session_stages;
 };
 
 //! One execution of a distributed plan: sends the tasks, lets the head read, collects how they end, and ends them all.
@@ -60,6 +63,8 @@ public:
 	//! How often the tasks were started again.
 	uint32_t Retries();
 	bool HasFailed();
+	//! Neither failed nor finished.
+	bool IsRunning();
 
 	// Called by Coordinator.
 	void OnTasksStarted(const std::string &worker, const wire::TasksStarted &started);
@@ -95,6 +100,7 @@ private:
 	const std::string id_;
 	const RunOptions options_;
 	const std::function<void()> on_finish_;
+	const std::shared_ptr<RunProgress> progress_ = std::make_shared<RunProgress>();
 	std::vector<std::shared_ptr<ExchangeInput>> head_inputs_;
 	std::map<uint32_t, duckdb::shared_ptr<TaskChannels>> session_channels_;
 

@@ -18,6 +18,8 @@ struct RunOptions {
 	uint64_t buffer_bytes = uint64_t(256) << 20;
 	Retry retry = Retry::NONE;
 	LinkCompression compression = LinkCompression::AUTO;
+	//! The tasks report what each of their operators did.
+	bool profile = false;
 };
 
 } // namespace skein

@@ -1,5 +1,7 @@
 #include "engine/parquet_slice_reader.hpp"
 
+#include "engine/plan_meter.hpp"
+
 #include "duckdb/common/enums/metric_type.hpp"
 #include "duckdb/common/file_system.hpp"
 #include "duckdb/storage/statistics/node_statistics.hpp"
@@ -20,8 +22,22 @@ struct SliceGlobalState final : public GlobalTableFunctionState {
 };
 
 struct SliceLocalState final : public LocalTableFunctionState {
+	SliceLocalState(ExecutionContext &context, optional_ptr<const PhysicalOperator> op_p)
+		: profile(context), meter(skein::PlanMeter::Find(context.client)), op(op_p) {
+	}
+	~SliceLocalState() override {
+		if (meter && op) {
+			meter->AddRowsRead(*op, rows_read);
+		}
+	}
+
 	ParquetReaderScanState scan_state;
 	idx_t row_group = 0;
+	idx_t rows_read = 0;
+	skein::UnfinishedProfile profile;
+	//! nullptr if nobody wants to know.
+	const shared_ptr<skein::PlanMeter> meter;
+	optional_ptr<const PhysicalOperator> op;
 };
 
 const SliceBindData &SliceOf(const MultiFileBindData &bind_data) {
@@ -93,9 +109,17 @@ void SliceReader::OpenForScan(ClientContext &context, ParquetReaderScanState &st
 
 AsyncResult SliceReader::Scan(ClientContext &context, GlobalTableFunctionState &global_state,
 							  LocalTableFunctionState &local_state, DataChunk &chunk) {
-	auto &state = local_state.Cast<SliceLocalState>().scan_state;
+	auto &local = local_state.Cast<SliceLocalState>();
+	auto &state = local.scan_state;
 	state.op = global_state.Cast<SliceGlobalState>().op;
-	return ParquetReader::Scan(context, state, chunk);
+	auto row_group = state.current_group;
+	auto row = state.offset_in_group;
+	auto result = ParquetReader::Scan(context, state, chunk);
+	if (state.current_group == row_group) {
+		// Else it has only moved to the next one.
+		local.rows_read += state.offset_in_group - row;
+	}
+	return result;
 }
 
 void SliceReader::FinishFile(ClientContext &, GlobalTableFunctionState &) {
@@ -151,9 +175,9 @@ unique_ptr<GlobalTableFunctionState> SliceInterface::InitializeGlobalState(Clien
 	return make_uniq<SliceGlobalState>(global_state.op);
 }
 
-unique_ptr<LocalTableFunctionState> SliceInterface::InitializeLocalState(ExecutionContext &,
-																		 GlobalTableFunctionState &) {
-	return make_uniq<SliceLocalState>();
+unique_ptr<LocalTableFunctionState> SliceInterface::InitializeLocalState(ExecutionContext &context,
+																		 GlobalTableFunctionState &global_state) {
+	return make_uniq<SliceLocalState>(context, global_state.Cast<SliceGlobalState>().op);
 }
 
 shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &, GlobalTableFunctionState &, BaseUnionData &,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "duckdb/common/error_data.hpp"
+#include "exchange/run_progress.hpp"
 #include "plan/task_key.hpp"
 #include "transport/transport.hpp"
 
@@ -72,6 +73,14 @@ public:
 	ExchangeInput(ExchangeService &service, std::vector<Producer> producers, size_t credit_bytes,
 				  OnConsequence on_consequence = OnConsequence::FAIL);
 
+	//! For an input of the head: how far the tasks that all its inputs depend on are. Before Open().
+	void SetProgress(std::shared_ptr<const RunProgress> progress) {
+		progress_ = std::move(progress);
+	}
+	//! nullptr if nobody knows.
+	const RunProgress *Progress() const {
+		return progress_.get();
+	}
 	size_t ProducerCount() const {
 		return channels_.size();
 	}
@@ -137,6 +146,7 @@ private:
 	ExchangeService &service_;
 	const size_t credit_bytes_;
 	const OnConsequence on_consequence_;
+	std::shared_ptr<const RunProgress> progress_;
 
 	std::mutex mutex_;
 	std::vector<Producer> producers_;

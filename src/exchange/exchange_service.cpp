@@ -94,7 +94,7 @@ ChannelTarget ExchangeService::LinkTarget(const Output &output, const Request &r
 	auto key = request.key;
 	auto sequence = std::make_shared<uint64_t>(0);
 	ChannelTarget target;
-	target.on_page = [link, key, sequence, place, compression, buffer](SharedBytes page) {
+	target.on_page = [this, link, key, sequence, place, compression, buffer](SharedBytes page) {
 		auto body = CompressPage(std::move(page), compression);
 		auto bytes = body.size;
 		wire::Message message;
@@ -104,6 +104,7 @@ ChannelTarget ExchangeService::LinkTarget(const Output &output, const Request &r
 			message.mutable_page()->set_has_checksum(true);
 			message.mutable_page()->set_checksum(ChecksumOf(body));
 			buffer->AddLinkBytes(bytes);
+			sent_bytes_ += bytes;
 		}
 		SendMessage(*link, message, std::move(body));
 		return bytes;
@@ -294,6 +295,9 @@ bool ExchangeService::OnMessage(Link &link, const wire::Message &message, Shared
 	case wire::Message::kPage: {
 		std::shared_ptr<ExchangeInput> input;
 		bool gap = false;
+		if (message.page().has_checksum()) {
+			received_bytes_ += body.size;
+		}
 		{
 			std::lock_guard<std::mutex> guard(mutex_);
 			auto entry = subscriptions_.find(message.page().channel());

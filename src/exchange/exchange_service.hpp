@@ -56,6 +56,14 @@ public:
 	//! `had_answered`: something had come from the peer.
 	void OnLinkClosed(Link &link, const std::string &reason, bool had_answered);
 
+	//! Pages that have gone to other processes, and come from them, as they were sent.
+	uint64_t SentBytes() const {
+		return sent_bytes_;
+	}
+	uint64_t ReceivedBytes() const {
+		return received_bytes_;
+	}
+
 	//! What exists now: all 0 when no query runs.
 	struct Census {
 		size_t outputs;
@@ -107,6 +115,8 @@ private:
 	const LinkTo link_to_;
 	const IsOpen is_open_;
 	std::atomic<uint64_t> last_channel_{0};
+	std::atomic<uint64_t> sent_bytes_{0};
+	std::atomic<uint64_t> received_bytes_{0};
 
 	std::mutex mutex_;
 	std::map<OutputName, Output> outputs_;

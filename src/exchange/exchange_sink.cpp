@@ -2,6 +2,7 @@
 
 #include "duckdb/execution/expression_executor.hpp"
 #include "duckdb/planner/expression/bound_conjunction_expression.hpp"
+#include "engine/plan_meter.hpp"
 #include "exchange/blocked_tasks.hpp"
 #include "exchange/key_hash.hpp"
 #include "wire/page_codec.hpp"
@@ -154,10 +155,11 @@ struct LocalOutput {
 
 class SinkLocalState final : public LocalSinkState {
 public:
-	explicit SinkLocalState(const vector<LogicalType> &types) : prepared(types) {
+	SinkLocalState(ExecutionContext &context, const vector<LogicalType> &types) : prepared(types), profile(context) {
 	}
 	PreparedChunk prepared;
 	vector<duckdb::unique_ptr<LocalOutput>> outputs;
+	UnfinishedProfile profile;
 };
 
 void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx_t builder_index,
@@ -320,7 +322,7 @@ unique_ptr<GlobalSinkState> PhysicalExchangeSink::GetGlobalSinkState(ClientConte
 unique_ptr<LocalSinkState> PhysicalExchangeSink::GetLocalSinkState(ExecutionContext &context) const {
 	auto &types = children[0].get().GetTypes();
 	auto &global = sink_state->Cast<SinkGlobalState>();
-	auto result = make_uniq<SinkLocalState>(types);
+	auto result = make_uniq<SinkLocalState>(context, types);
 	for (idx_t i = 0; i < outputs_.size(); i++) {
 		auto partitions = global.channels->outputs[i]->PartitionCount();
 		result->outputs.push_back(make_uniq<LocalOutput>(context, outputs_[i], types, partitions));

@@ -6,6 +6,7 @@
 #include "engine/blocked_task.hpp"
 #include "engine/client_error.hpp"
 #include "engine/pipeline_shape.hpp"
+#include "engine/plan_meter.hpp"
 #include "wire/page_codec.hpp"
 
 namespace skein {
@@ -104,12 +105,15 @@ void SourceWaker::Wake() {
 
 class SourceLocalState final : public LocalSourceState {
 public:
+	explicit SourceLocalState(ExecutionContext &context) : profile(context) {
+	}
 	bool has_begun = false;
 	std::optional<PageReader> reader;
 	//! Only for ReadOrder::BY_TASK.
 	size_t producer = 0;
 	//! Only for ReadOrder::MERGE.
 	duckdb::unique_ptr<SortedMerge> merge;
+	UnfinishedProfile profile;
 };
 
 } // namespace
@@ -127,10 +131,22 @@ unique_ptr<GlobalSourceState> PhysicalExchangeSource::GetGlobalSourceState(Clien
 
 unique_ptr<LocalSourceState> PhysicalExchangeSource::GetLocalSourceState(ExecutionContext &context,
 																		 GlobalSourceState &state) const {
-	auto result = make_uniq<SourceLocalState>();
+	auto result = make_uniq<SourceLocalState>(context);
 	if (order_ == ReadOrder::MERGE) {
 		result->merge =
 			make_uniq<SortedMerge>(context.client, state.Cast<SourceGlobalState>().input, GetTypes(), sort_columns_);
+	}
+	return result;
+}
+
+ProgressData PhysicalExchangeSource::GetProgress(ClientContext &context, GlobalSourceState &state) const {
+	ProgressData result;
+	auto progress = state.Cast<SourceGlobalState>().input->Progress();
+	if (progress) {
+		result.done = progress->Done();
+		result.total = 1;
+	} else {
+		result.SetInvalid();
 	}
 	return result;
 }

@@ -49,6 +49,8 @@ public:
 			return duckdb::OrderPreservationType::NO_ORDER;
 		}
 	}
+	//! In the head: how far the tasks are on which it waits.
+	duckdb::ProgressData GetProgress(duckdb::ClientContext &context, duckdb::GlobalSourceState &state) const override;
 	//! Itself: its children end in sinks of their own.
 	duckdb::vector<duckdb::const_reference<PhysicalOperator>> GetSources() const override {
 		return {*this};

@@ -4,6 +4,7 @@
 #include "duckdb/common/serializer/serializer.hpp"
 #include "duckdb/execution/column_binding_resolver.hpp"
 #include "duckdb/execution/physical_plan_generator.hpp"
+#include "engine/plan_meter.hpp"
 #include "exchange/runtime_filter.hpp"
 #include "plan/columns.hpp"
 
@@ -97,18 +98,28 @@ string LogicalExchangeSink::GetExtensionName() const {
 }
 
 PhysicalOperator &LogicalExchangeSink::CreatePlan(PhysicalPlanGenerator &planner,
-												  PhysicalExchangeSink::GetChannels get_channels) {
+												  PhysicalExchangeSink::GetChannels get_channels,
+												  optional_ptr<PlanMeter> meter) {
+	if (meter) {
+		meter->Reserve();
+		meter->Watch(children[0]);
+	}
 	auto &child = planner.CreatePlan(*children[0]);
 	auto copies = CopyAll(expressions);
 	auto outputs = TakeApart(copies, kinds_, {key_counts_, filter_counts_, column_counts_});
 	auto &sink = planner.Make<PhysicalExchangeSink>(std::move(outputs), in_order_, std::move(get_channels),
 													estimated_cardinality);
 	sink.children.push_back(child);
+	if (meter) {
+		meter->NoteSink(sink);
+		meter->Complete();
+	}
 	return sink;
 }
 
 PhysicalOperator &LogicalExchangeSink::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
-	return CreatePlan(planner, TaskChannels::Get);
+	auto meter = PlanMeter::Find(context);
+	return CreatePlan(planner, TaskChannels::Get, meter.get());
 }
 
 void LogicalExchangeSink::Serialize(Serializer &serializer) const {

@@ -136,6 +136,13 @@ void Node::OnFrame(Link &link, Frame frame) {
 		link.Close();
 		return;
 	}
+	auto began = std::chrono::steady_clock::now();
+	Handle(link, message, std::move(frame.body));
+	auto micros = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
+	messages_.Count(message, static_cast<uint64_t>(micros.count()));
+}
+
+void Node::Handle(Link &link, const wire::Message &message, SharedBytes body) {
 	if (message.has_hello()) {
 		Greet(link, message);
 		return;
@@ -150,7 +157,7 @@ void Node::OnFrame(Link &link, Frame frame) {
 		refusals_[&link] = message.refusal().message();
 		return;
 	}
-	if (exchange_.OnMessage(link, message, std::move(frame.body))) {
+	if (exchange_.OnMessage(link, message, std::move(body))) {
 		return;
 	}
 	control_.OnControl(link.shared_from_this(), message);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "exchange/exchange_service.hpp"
+#include "exchange/message_meter.hpp"
 
 #include <condition_variable>
 #include <set>
@@ -33,6 +34,10 @@ public:
 	ExchangeService &Exchange() {
 		return exchange_;
 	}
+	//! How long the messages took that came over links.
+	const MessageMeter &Messages() const {
+		return messages_;
+	}
 	//! The link to a node, dialled if there is none yet. Throws when the address is malformed.
 	std::shared_ptr<Link> LinkTo(const std::string &address);
 	//! Makes `name` an address of the peer behind `link`, for LinkTo(), until RemoveAlias().
@@ -49,6 +54,7 @@ public:
 	void OnClosed(Link &link, const std::string &reason) override;
 
 private:
+	void Handle(Link &link, const wire::Message &message, SharedBytes body);
 	//! Answers the greeting of a peer: welcomes or refuses it.
 	void Greet(Link &link, const wire::Message &message);
 
@@ -71,6 +77,7 @@ private:
 	bool stopped_ = false;
 	std::unique_ptr<Listener> listener_;
 	ExchangeService exchange_;
+	MessageMeter messages_;
 };
 
 } // namespace skein

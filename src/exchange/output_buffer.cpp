@@ -29,6 +29,11 @@ bool OutputBuffer::IsFull() const {
 	return full_;
 }
 
+bool OutputBuffer::IsFinished() const {
+	std::lock_guard<std::mutex> guard(mutex_);
+	return finished_;
+}
+
 bool OutputBuffer::IsAbandoned() const {
 	std::unique_lock<std::mutex> guard(mutex_);
 	if (successor_) {

@@ -74,6 +74,8 @@ public:
 	//! The reader wants nothing more, or the query has ended. The registered reader is told. Idempotent.
 	void ClosePartition(duckdb::idx_t partition);
 
+	//! Whether everything has been appended.
+	bool IsFinished() const;
 	//! Totals over all partitions, a shared page counted for each.
 	duckdb::idx_t AppendedBytes() const {
 		return appended_bytes_;

@@ -1,14 +1,8 @@
 #include "explain/plan_text.hpp"
 
-#include "duckdb/common/render_tree.hpp"
 #include "duckdb/common/string_util.hpp"
-#include "duckdb/planner/operator/logical_aggregate.hpp"
-#include "duckdb/planner/operator/logical_comparison_join.hpp"
-#include "duckdb/planner/operator/logical_order.hpp"
-#include "duckdb/planner/operator/logical_top_n.hpp"
-#include "plan/nodes/children_isolator_union.hpp"
-#include "plan/nodes/distributed_leaf.hpp"
-#include "planner/head_source.hpp"
+
+#include <algorithm>
 
 namespace skein {
 
@@ -16,157 +10,203 @@ using namespace duckdb;
 
 namespace {
 
-constexpr idx_t MAX_DETAIL_LENGTH = 160;
+constexpr const char *DASHES = " ── ";
 
-string Shorten(string text) {
-	text = StringUtil::Replace(text, "\n", ", ");
-	if (text.size() > MAX_DETAIL_LENGTH) {
-		text.resize(MAX_DETAIL_LENGTH);
-		text += "...";
-	}
-	return text;
+string Milliseconds(uint64_t micros) {
+	return StringUtil::Format("%.1f ms", static_cast<double>(micros) / 1000);
 }
 
-template <class LIST>
-string Join(const LIST &expressions) {
-	string result;
-	for (auto &expression : expressions) {
-		result += (result.empty() ? "" : ", ") + expression->GetName();
-	}
-	return result;
+string Bytes(uint64_t bytes) {
+	return StringUtil::BytesToHumanReadableString(bytes);
 }
 
-string JoinOrders(const vector<BoundOrderByNode> &orders) {
-	string result;
-	for (auto &order : orders) {
-		result += (result.empty() ? "" : ", ") + order.expression->GetName() + " " + order.GetOrderModifier();
-	}
-	return result;
+string Rows(const OperatorMetrics &metrics) {
+	auto rows = StringUtil::Format("%llu rows", metrics.rows);
+	return metrics.rows_read ? rows + StringUtil::Format(" of %llu read", *metrics.rows_read) : rows;
 }
 
-string Line(const LogicalOperator &op) {
-	auto name = op.GetName();
-	switch (op.type) {
-	case LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY: {
-		auto &aggregate = op.Cast<LogicalAggregate>();
-		return Shorten(name + ": groups=[" + Join(aggregate.groups) + "], [" + Join(aggregate.expressions) + "]");
-	}
-	case LogicalOperatorType::LOGICAL_ORDER_BY:
-		return Shorten(name + ": " + JoinOrders(op.Cast<LogicalOrder>().orders));
-	case LogicalOperatorType::LOGICAL_TOP_N: {
-		auto &top = op.Cast<LogicalTopN>();
-		return Shorten(
-			StringUtil::Format("%s: %s, limit=%llu, offset=%llu", name, JoinOrders(top.orders), top.limit, top.offset));
-	}
-	case LogicalOperatorType::LOGICAL_FILTER:
-		return Shorten(name + ": " + Join(op.expressions));
+string Title(const PlannedStage &stage) {
+	auto place = stage.in_session ? string("in the session") : StringUtil::Format("tasks=%u", stage.tasks);
+	return StringUtil::Format("Stage %u ── %s", stage.id, place);
+}
+
+string Line(const PlannedOperator &op) {
+	switch (op.kind) {
+	case PlannedOperator::Kind::INPUT:
+		return StringUtil::Format("[Stage %u] => %s: %sinput_tasks=%u", op.stage, op.name, op.details, op.input_tasks);
+	case PlannedOperator::Kind::RUNTIME_FILTER:
+		return StringUtil::Format("%s: %s, of stage %u", op.name, op.details, op.children[1].stage);
+	case PlannedOperator::Kind::LEAF:
+		return op.name + (op.replicated ? ": read by every task" : ":");
 	default:
-		break;
+		return op.details.empty() ? op.name : op.name + ": " + op.details;
 	}
-	string details;
-	for (auto &entry : op.ParamsToString()) {
-		if (entry.first == RenderTreeNode::ESTIMATED_CARDINALITY || entry.second.empty()) {
-			continue;
-		}
-		auto label = entry.first == "Expressions" ? string() : StringUtil::Lower(entry.first) + "=";
-		details += (details.empty() ? "" : ", ") + label + entry.second;
+}
+
+//! What follows behind the line of an operator of a stage with `tasks` tasks.
+string Numbers(const PlannedOperator &op, uint32_t tasks) {
+	if (op.measured.empty()) {
+		return "";
 	}
-	return Shorten(details.empty() ? name : name + ": " + details);
+	auto total = op.Total();
+	auto result = DASHES + Rows(total) + ", " + Milliseconds(total.micros);
+	if (op.measured.size() < tasks) {
+		result += StringUtil::Format(", in %llu of %u tasks", op.measured.size(), tasks);
+	}
+	if (op.measured.size() > 1) {
+		auto slowest = std::max_element(op.measured.begin(), op.measured.end(), [](auto &left, auto &right) {
+			return left.second.micros < right.second.micros;
+		});
+		result += StringUtil::Format(", slowest t%u %s", slowest->first, Milliseconds(slowest->second.micros));
+	}
+	return result;
 }
 
 class Printer {
 public:
-	explicit Printer(const QueryDraft &draft) : draft_(draft) {
+	Printer(const PlanOutline &outline, const std::vector<StageReport> *reports)
+		: outline_(outline), reports_(reports) {
 	}
 
-	void Box(const string &title, const LogicalOperator &root, const std::vector<DraftInput> &inputs, idx_t depth) {
-		auto indent = string(depth * 2, ' ');
-		out_ += indent + "┌───── " + title + "\n";
-		prefix_ = indent + "│ ";
-		inputs_ = &inputs;
-		vector<const StageDraft *> below;
-		Tree(root, 0, below);
-		out_ += indent + "└──────────────────────────────────────────────────\n";
-		for (auto stage : below) {
-			if (std::find(printed_.begin(), printed_.end(), stage) != printed_.end()) {
-				continue;
-			}
-			printed_.push_back(stage);
-			auto place = stage->in_session ? string("in the session") : StringUtil::Format("tasks=%u", stage->tasks);
-			Box(StringUtil::Format("Stage %u ── %s", stage->id, place), *stage->root,
-				stage->in_session ? draft_.head_inputs : stage->inputs, depth + 1);
-		}
-	}
-
-	string Take() {
+	string Print() {
+		Box("Distributed ── workers=" + std::to_string(outline_.workers), outline_.head, nullptr, 0);
 		return std::move(out_);
 	}
 
 private:
-	void Print(idx_t level, const string &text) {
+	//! `stage`: nullptr for the head.
+	void Box(const string &title, const PlannedOperator &root, const PlannedStage *stage, size_t depth) {
+		auto indent = string(depth * 2, ' ');
+		out_ += indent + "┌───── " + title + "\n";
+		prefix_ = indent + "│ ";
+		tasks_ = stage ? stage->tasks : 1;
+		vector<uint32_t> below;
+		Tree(root, 0, below);
+		if (stage && reports_) {
+			Tasks((*reports_)[stage->id - 1]);
+		}
+		out_ += indent + "└──────────────────────────────────────────────────\n";
+		for (auto id : below) {
+			if (std::find(printed_.begin(), printed_.end(), id) != printed_.end()) {
+				continue;
+			}
+			printed_.push_back(id);
+			auto &next = outline_.stages[id - 1];
+			Box(Title(next) + Summary(next), next.root, &next, depth + 1);
+		}
+	}
+
+	void Print(size_t level, const string &text) {
 		out_ += prefix_ + string(level * 2, ' ') + text + "\n";
 	}
 
-	void Tree(const LogicalOperator &op, idx_t level, vector<const StageDraft *> &below) {
-		if (auto source = dynamic_cast<const LogicalExchangeSource *>(&op)) {
-			Input((*inputs_)[source->Input()], level, below);
+	void Tree(const PlannedOperator &op, size_t level, vector<uint32_t> &below) {
+		Print(level, Line(op) + Boundary(op) + Numbers(op, tasks_));
+		switch (op.kind) {
+		case PlannedOperator::Kind::INPUT:
+			below.push_back(op.stage);
 			return;
-		}
-		if (auto source = dynamic_cast<const HeadSource *>(&op)) {
-			Input(draft_.head_inputs[source->Input()], level, below);
+		case PlannedOperator::Kind::RUNTIME_FILTER:
+			Tree(op.children[0], level + 1, below);
 			return;
-		}
-		if (auto filter = dynamic_cast<const LogicalRuntimeFilter *>(&op)) {
-			auto &hashes = static_cast<const LogicalExchangeSource &>(*op.children[1]);
-			Print(level, StringUtil::Format("RuntimeFilter: keys=[%s], of stage %u", Join(filter->expressions),
-											(*inputs_)[hashes.Input()].producer->id));
-			Tree(*op.children[0], level + 1, below);
-			return;
-		}
-		if (auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op)) {
-			Print(level, leaf->replicated ? "DistributedLeaf: read by every task" : "DistributedLeaf:");
-			for (idx_t task = 0; task < leaf->summaries.size(); task++) {
-				auto &summary = leaf->summaries[task];
-				if (leaf->replicated && task > 0) {
-					break;
-				}
-				auto name = leaf->replicated ? string() : StringUtil::Format("t%llu: ", task);
-				auto rows =
-					summary.rows.IsValid() ? StringUtil::Format(" rows=%llu", summary.rows.GetIndex()) : string();
-				Print(level + 1,
-					  StringUtil::Format("%s%s%s bytes=%llu", name, Shorten(summary.text), rows, summary.bytes));
+		case PlannedOperator::Kind::LEAF:
+			for (size_t piece = 0; piece < (op.replicated ? 1 : op.variants.size()); piece++) {
+				Variant(op, piece, level + 1);
 			}
 			return;
-		}
-		if (auto node = dynamic_cast<const LogicalChildrenIsolatorUnion *>(&op)) {
-			Print(level, "DistributedUnion: " + node->Describe());
-		} else {
-			Print(level, Line(op));
-		}
-		for (auto &child : op.children) {
-			Tree(*child, level + 1, below);
+		default:
+			for (auto &child : op.children) {
+				Tree(child, level + 1, below);
+			}
 		}
 	}
 
-	void Input(const DraftInput &input, idx_t level, vector<const StageDraft *> &below) {
-		Print(level, StringUtil::Format("[Stage %u] => %s: %sinput_tasks=%u", input.producer->id, input.name,
-										input.details, input.producer->tasks));
-		below.push_back(input.producer);
+	void Variant(const PlannedOperator &leaf, size_t piece, size_t level) {
+		auto &variant = leaf.variants[piece];
+		auto name = leaf.replicated ? string() : StringUtil::Format("t%llu: ", piece);
+		string numbers;
+		for (auto &[task, read] : leaf.pieces) {
+			if (read == piece && !leaf.replicated) {
+				auto &metrics = leaf.measured.at(task);
+				numbers = DASHES + Rows(metrics) + ", " + Milliseconds(metrics.micros);
+			}
+		}
+		auto rows = variant.rows ? StringUtil::Format(" rows=%llu", *variant.rows) : string();
+		Print(level, StringUtil::Format("%s%s%s bytes=%llu", name, variant.text, rows, variant.bytes) + numbers);
 	}
 
-	const QueryDraft &draft_;
-	const std::vector<DraftInput> *inputs_ = nullptr;
-	vector<const StageDraft *> printed_;
+	//! What went over a boundary.
+	string Boundary(const PlannedOperator &op) const {
+		if (op.kind != PlannedOperator::Kind::INPUT || !reports_) {
+			return "";
+		}
+		auto &outputs = (*reports_)[op.stage - 1].outputs;
+		if (op.output >= outputs.size()) {
+			return "";
+		}
+		auto &sent = outputs[op.output];
+		return StringUtil::Format("%ssent %llu rows, %s, %s over links", DASHES, sent.rows, Bytes(sent.bytes),
+								  Bytes(sent.link_bytes));
+	}
+
+	string Summary(const PlannedStage &stage) const {
+		if (!reports_) {
+			return "";
+		}
+		auto &report = (*reports_)[stage.id - 1];
+		auto sent = report.Sent();
+		auto result = StringUtil::Format("%ssent %llu rows, %s", DASHES, sent.rows, Bytes(sent.bytes));
+		uint64_t micros = 0;
+		for (auto &entry : report.sink) {
+			micros += entry.second.micros;
+		}
+		if (!report.sink.empty()) {
+			result += " in " + Milliseconds(micros);
+		}
+		auto slowest = report.Slowest();
+		if (slowest && !stage.in_session) {
+			result += StringUtil::Format("; slowest task t%u %s, median %s", slowest->task,
+										 Milliseconds(slowest->wall_micros), Milliseconds(report.MedianMicros()));
+		}
+		return result;
+	}
+
+	void Tasks(const StageReport &report) {
+		for (auto &task : report.tasks) {
+			if (task.worker.empty()) {
+				continue;
+			}
+			auto sent = task.Sent();
+			auto line = StringUtil::Format("t%u on %s: sent %llu rows, %s; %s", task.task, task.worker, sent.rows,
+										   Bytes(sent.bytes), Milliseconds(task.wall_micros));
+			line += ", of which " + Milliseconds(task.queue_micros) + " waiting";
+			if (task.bytes_read > 0) {
+				line += "; read " + Bytes(task.bytes_read) + " of files";
+			}
+			if (task.state != TaskState::FINISHED) {
+				line += task.state == TaskState::CANCELLED ? "; cancelled" : "; failed";
+			}
+			Print(0, line);
+		}
+	}
+
+	const PlanOutline &outline_;
+	//! By stage; nullptr if nothing has run.
+	const std::vector<StageReport> *reports_;
+	vector<uint32_t> printed_;
+	uint32_t tasks_ = 1;
 	string prefix_;
 	string out_;
 };
 
 } // namespace
 
-string PlanText(const QueryDraft &draft, const LogicalOperator &head, idx_t workers) {
-	Printer printer(draft);
-	printer.Box("Distributed ── workers=" + std::to_string(workers), head, draft.head_inputs, 0);
-	return printer.Take();
+string PlanText(const PlanOutline &outline) {
+	return Printer(outline, nullptr).Print();
+}
+
+string PlanText(const PlanReport &report) {
+	return Printer(report.outline, &report.stages).Print();
 }
 
 } // namespace skein

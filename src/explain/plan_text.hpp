@@ -1,6 +1,7 @@
 #pragma once
 
-#include "planner/stage_draft.hpp"
+#include "explain/plan_report.hpp"
+#include "plan/planned_operator.hpp"
 
 #include <string>
 
@@ -14,6 +15,10 @@ namespace skein {
 //!     └──────────────────────────────────────────────────
 //!       ┌───── Stage 2 ── tasks=4
 //!       ...
-std::string PlanText(const QueryDraft &draft, const duckdb::LogicalOperator &head, duckdb::idx_t workers);
+std::string PlanText(const PlanOutline &outline);
+
+//! The same of a query that has run: behind every line what the tasks did there, and at the end of each stage a line
+//! for each of its tasks.
+std::string PlanText(const PlanReport &report);
 
 } // namespace skein

@@ -2,7 +2,8 @@
 
 #include "duckdb/execution/physical_plan_generator.hpp"
 #include "duckdb/main/query_profiler.hpp"
-#include "explain/stage_report.hpp"
+#include "explain/plan_json.hpp"
+#include "explain/plan_text.hpp"
 #include "extension/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -23,10 +24,8 @@ public:
 
 class PhysicalAnalyze final : public PhysicalOperator {
 public:
-	PhysicalAnalyze(PhysicalPlan &plan, vector<LogicalType> types, ExplainFormat format,
-					std::shared_ptr<const DistributedPlan> distributed)
-		: PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), 1), format_(format),
-		  distributed_(std::move(distributed)) {
+	PhysicalAnalyze(PhysicalPlan &plan, vector<LogicalType> types, ExplainFormat format)
+		: PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), 1), format_(format) {
 	}
 	string GetName() const override {
 		return "EXPLAIN_ANALYZE";
@@ -43,21 +42,24 @@ public:
 		auto &profiler = QueryProfiler::Get(context);
 		profiler.FinalizeMetrics();
 		auto head = profiler.ToString(format_);
-		std::vector<TaskReport> tasks;
-		if (auto run = Session::Get(context)->Last().run) {
-			run->WaitTasks(REPORT_TIMEOUT);
-			tasks = run->Stats().tasks;
+		auto session = Session::Get(context);
+		session->CollectMeters(context);
+		auto last = session->Last();
+		if (last.run) {
+			// All rows have come, so that the query may end: then what went over links is known, too.
+			last.run->Finish();
+			last.run->WaitEnded(REPORT_TIMEOUT);
 		}
-		auto stages = StageReport(*distributed_, tasks);
+		auto report = last.Report();
 		auto &text = input.global_state.Cast<AnalyzeState>().text;
 		if (format_ == ExplainFormat::JSON) {
 			nlohmann::ordered_json json;
 			json["distributed"] = true;
-			json["stages"] = stages;
+			json.update(PlanJson(*last.plan, report));
 			json["head"] = nlohmann::ordered_json::parse(head);
-			text = json.dump(2);
+			text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 		} else {
-			text = stages + "\nThe head, in this session:\n" + head;
+			text = PlanText(report) + "\nThe head, in this session:\n" + head;
 		}
 		return SinkFinalizeType::READY;
 	}
@@ -81,19 +83,40 @@ public:
 
 private:
 	const ExplainFormat format_;
-	const std::shared_ptr<const DistributedPlan> distributed_;
 };
+
+//! Where `wanted` stands under `op`; nullptr if it does not.
+optional_ptr<unique_ptr<LogicalOperator>> PlaceOf(const LogicalOperator &wanted, unique_ptr<LogicalOperator> &op) {
+	if (op.get() == &wanted) {
+		return op;
+	}
+	for (auto &child : op->children) {
+		if (auto place = PlaceOf(wanted, child)) {
+			return place;
+		}
+	}
+	return nullptr;
+}
 
 } // namespace
 
-AnalyzeOperator::AnalyzeOperator(LogicalExplain &explain, std::shared_ptr<const DistributedPlan> plan)
-	: format_(explain.explain_format), plan_(std::move(plan)) {
+AnalyzeOperator::AnalyzeOperator(LogicalExplain &explain, const LogicalOperator &head)
+	: format_(explain.explain_format), head_(head) {
 	children = std::move(explain.children);
 }
 
 PhysicalOperator &AnalyzeOperator::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
+	auto &meter = Session::Get(context)->Meter(0);
+	auto place = PlaceOf(head_, children[0]);
+	if (place) {
+		// What stands below a source of stages belongs to stages.
+		meter.Watch(*place, [](const LogicalOperator &op) { return dynamic_cast<const HeadSource *>(&op) != nullptr; });
+	}
 	auto &child = planner.CreatePlan(*children[0]);
-	auto &analyze = planner.Make<PhysicalAnalyze>(types, format_, plan_);
+	if (place) {
+		meter.Complete();
+	}
+	auto &analyze = planner.Make<PhysicalAnalyze>(types, format_);
 	analyze.children.push_back(child);
 	return analyze;
 }

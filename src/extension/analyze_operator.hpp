@@ -2,18 +2,15 @@
 
 #include "duckdb/planner/operator/logical_explain.hpp"
 #include "duckdb/planner/operator/logical_extension_operator.hpp"
-#include "plan/distributed_plan.hpp"
-
-#include <memory>
 
 namespace skein {
 
 //! EXPLAIN ANALYZE of a distributed query: runs it, then shows its stages with what their tasks have reported, and the
-//! head as DuckDB's profiler saw it. One row, as DuckDB's EXPLAIN ANALYZE gives it.
+//! session's own part once more as DuckDB's profiler saw it. One row, as DuckDB's EXPLAIN ANALYZE gives it.
 class AnalyzeOperator final : public duckdb::LogicalExtensionOperator {
 public:
-	//! Takes the place of `explain`.
-	AnalyzeOperator(duckdb::LogicalExplain &explain, std::shared_ptr<const DistributedPlan> plan);
+	//! Takes the place of `explain`. `head` is the root of the head in what it explains.
+	AnalyzeOperator(duckdb::LogicalExplain &explain, const duckdb::LogicalOperator &head);
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
 										 duckdb::PhysicalPlanGenerator &planner) override;
@@ -31,7 +28,7 @@ protected:
 
 private:
 	const duckdb::ExplainFormat format_;
-	const std::shared_ptr<const DistributedPlan> plan_;
+	const duckdb::LogicalOperator &head_;
 };
 
 } // namespace skein

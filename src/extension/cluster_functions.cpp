@@ -1,6 +1,7 @@
 #include "extension/cluster_functions.hpp"
 
 #include "duckdb/main/extension/extension_loader.hpp"
+#include "explain/plan_json.hpp"
 #include "extension/report_rows.hpp"
 #include "extension/session.hpp"
 #include "extension/skein_instance.hpp"
@@ -160,6 +161,36 @@ unique_ptr<GlobalTableFunctionState> InitQueries(ClientContext &context, TableFu
 	return result;
 }
 
+struct CancelData final : public TableFunctionData {
+	CancelData(string query_p, weak_ptr<SkeinInstance> instance_p)
+		: query(std::move(query_p)), instance(std::move(instance_p)) {
+	}
+	string query;
+	weak_ptr<SkeinInstance> instance;
+};
+
+unique_ptr<FunctionData> BindCancel(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
+									vector<string> &names) {
+	Declare({{"query", LogicalType::VARCHAR}, {"cancelled", LogicalType::BOOLEAN}}, types, names);
+	auto query = input.inputs[0].IsNull() ? string() : input.inputs[0].ToString();
+	return make_uniq<CancelData>(std::move(query), input.info->Cast<InstanceInfo>().instance);
+}
+
+unique_ptr<GlobalTableFunctionState> InitCancel(ClientContext &context, TableFunctionInitInput &input) {
+	auto &data = input.bind_data->Cast<CancelData>();
+	auto instance = data.instance.lock();
+	if (!instance) {
+		throw InvalidInputException("this database is being closed");
+	}
+	auto settings = Settings::Read(context);
+	auto cluster = instance->Resolve(settings);
+	auto timeout = settings.link.connect_timeout + ANSWER_TIMEOUT;
+	auto cancelled = cluster.coordinator && cluster.coordinator->Cancel(data.query, cluster.workers, timeout);
+	auto result = make_uniq<ReportRows>();
+	result->rows.push_back({Value(data.query), Value::BOOLEAN(cancelled)});
+	return result;
+}
+
 unique_ptr<FunctionData> BindStages(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
 									vector<string> &names) {
 	Declare({{"stage", LogicalType::BIGINT},
@@ -176,25 +207,15 @@ unique_ptr<FunctionData> BindStages(ClientContext &context, TableFunctionBindInp
 	return make_uniq<TableFunctionData>();
 }
 
-const char *KindName(ExchangeKind kind) {
-	switch (kind) {
-	case ExchangeKind::SHUFFLE:
-		return "shuffle";
-	case ExchangeKind::BROADCAST:
-		return "broadcast";
-	default:
-		return "coalesce";
-	}
-}
-
 vector<Value> StageRow(const StagePlan &stage, const std::vector<TaskReport> &tasks) {
 	uint64_t ended = 0, rows = 0, bytes = 0, link_bytes = 0, slowest = 0;
 	for (auto &task : tasks) {
 		if (task.stage == stage.id) {
 			ended++;
-			rows += task.output_rows;
-			bytes += task.output_bytes;
-			link_bytes += task.link_bytes;
+			auto sent = task.Sent();
+			rows += sent.rows;
+			bytes += sent.bytes;
+			link_bytes += sent.link_bytes;
 			slowest = std::max(slowest, task.wall_micros);
 		}
 	}
@@ -204,7 +225,7 @@ vector<Value> StageRow(const StagePlan &stage, const std::vector<TaskReport> &ta
 	}
 	vector<Value> outputs;
 	for (auto &output : stage.outputs) {
-		outputs.emplace_back(KindName(output.kind));
+		outputs.emplace_back(ExchangeKindName(output.kind));
 	}
 	return {Number(stage.id),
 			Number(stage.tasks),
@@ -246,6 +267,9 @@ void RegisterClusterFunctions(DatabaseInstance &db, duckdb::shared_ptr<SkeinInst
 	TableFunction queries("skein_queries", {}, ReturnRows, BindQueries, InitQueries);
 	queries.function_info = info;
 	loader.RegisterFunction(queries);
+	TableFunction cancel("skein_cancel", {LogicalType::VARCHAR}, ReturnRows, BindCancel, InitCancel);
+	cancel.function_info = info;
+	loader.RegisterFunction(cancel);
 	loader.RegisterFunction(TableFunction("skein_stages", {}, ReturnRows, BindStages, InitStages));
 }
 

@@ -3,6 +3,7 @@
 #include "duckdb/common/types/column/column_data_collection.hpp"
 #include "duckdb/execution/operator/scan/physical_column_data_scan.hpp"
 #include "duckdb/execution/physical_plan_generator.hpp"
+#include "explain/plan_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -10,8 +11,9 @@ namespace skein {
 
 using namespace duckdb;
 
-ExplainOperator::ExplainOperator(LogicalExplain &explain, bool distributed, std::string text)
-	: format_(explain.explain_format), distributed_(distributed), text_(std::move(text)) {
+ExplainOperator::ExplainOperator(LogicalExplain &explain, std::shared_ptr<const DistributedPlan> distributed,
+								 std::string reason)
+	: format_(explain.explain_format), distributed_(std::move(distributed)), reason_(std::move(reason)) {
 	children = std::move(explain.children);
 }
 
@@ -20,14 +22,18 @@ PhysicalOperator &ExplainOperator::CreatePlan(ClientContext &context, PhysicalPl
 	string value;
 	if (format_ == ExplainFormat::JSON) {
 		nlohmann::ordered_json json;
-		json["distributed"] = distributed_;
-		json[distributed_ ? "stages" : "reason"] = text_;
+		json["distributed"] = distributed_ != nullptr;
+		if (distributed_) {
+			json.update(PlanJson(*distributed_));
+		} else {
+			json["reason"] = reason_;
+		}
 		json["head"] = nlohmann::ordered_json::parse(plan.ToString(format_));
-		value = json.dump(2);
+		value = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 	} else if (distributed_) {
-		value = text_;
+		value = distributed_->text;
 	} else if (format_ == ExplainFormat::DEFAULT || format_ == ExplainFormat::TEXT) {
-		value = "not distributed: " + text_ + "\n" + plan.ToString(format_);
+		value = "not distributed: " + reason_ + "\n" + plan.ToString(format_);
 	} else {
 		value = plan.ToString(format_);
 	}

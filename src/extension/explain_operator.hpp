@@ -2,15 +2,19 @@
 
 #include "duckdb/planner/operator/logical_explain.hpp"
 #include "duckdb/planner/operator/logical_extension_operator.hpp"
+#include "plan/distributed_plan.hpp"
+
+#include <memory>
 
 namespace skein {
 
-//! EXPLAIN of a query that Skein has looked at: `text` for the stages, or a line that says why there are none, followed
-//! by DuckDB's own plan. Rows as DuckDB's EXPLAIN gives them.
+//! EXPLAIN of a query that Skein has looked at: its stages, or a line that says why there are none, followed by
+//! DuckDB's own plan. Rows as DuckDB's EXPLAIN gives them.
 class ExplainOperator final : public duckdb::LogicalExtensionOperator {
 public:
-	//! Takes the place of `explain`.
-	ExplainOperator(duckdb::LogicalExplain &explain, bool distributed, std::string text);
+	//! Takes the place of `explain`. `distributed` is nullptr if the query is not distributed, for the `reason`.
+	ExplainOperator(duckdb::LogicalExplain &explain, std::shared_ptr<const DistributedPlan> distributed,
+					std::string reason);
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
 										 duckdb::PhysicalPlanGenerator &planner) override;
@@ -28,8 +32,8 @@ protected:
 
 private:
 	const duckdb::ExplainFormat format_;
-	const bool distributed_;
-	const std::string text_;
+	const std::shared_ptr<const DistributedPlan> distributed_;
+	const std::string reason_;
 };
 
 } // namespace skein

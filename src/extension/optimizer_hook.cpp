@@ -1,6 +1,7 @@
 #include "extension/optimizer_hook.hpp"
 
 #include "duckdb/planner/operator/logical_get.hpp"
+#include "explain/plan_outline.hpp"
 #include "explain/plan_text.hpp"
 #include "extension/analyze_operator.hpp"
 #include "extension/explain_operator.hpp"
@@ -86,6 +87,11 @@ bool ReadsOwnFunction(LogicalOperator &op) {
 	return false;
 }
 
+bool IsAnalyze(const LogicalOperator &statement) {
+	return statement.type == LogicalOperatorType::LOGICAL_EXPLAIN &&
+		   statement.Cast<LogicalExplain>().explain_type == ExplainType::EXPLAIN_ANALYZE;
+}
+
 PlannerOptions OptionsFor(ClientContext &context, const Settings &settings, idx_t workers) {
 	PlannerOptions options;
 	options.mode = settings.mode;
@@ -119,13 +125,15 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	run_options.buffer_bytes = settings.buffer_bytes;
 	run_options.retry = settings.retry;
 	run_options.compression = settings.compression;
+	run_options.profile = IsAnalyze(*statement);
 	PlannerCallbacks callbacks;
 	callbacks.bind = [&](std::shared_ptr<const DistributedPlan> plan) {
 		return std::make_shared<SessionBinding>(*cluster.coordinator, std::move(plan), cluster.workers, run_options,
 												settings.query_timeout);
 	};
-	callbacks.describe = [&](const QueryDraft &draft, const LogicalOperator &head) {
-		return PlanText(draft, head, cluster.workers.size());
+	callbacks.describe = [&](const QueryDraft &draft, const LogicalOperator &head, DistributedPlan &plan) {
+		plan.outline = OutlineOf(draft, head, cluster.workers.size());
+		plan.text = PlanText(plan.outline);
 	};
 	callbacks.settings = TravellingSettings(input.context);
 	auto options = OptionsFor(input.context, settings, workers);
@@ -185,11 +193,10 @@ void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan)
 		auto standard = input.context.TryGetCurrentSetting("explain_output", output) &&
 						StringUtil::Lower(output.ToString()) == "physical_only";
 		if (explain.explain_type == ExplainType::EXPLAIN_STANDARD && standard) {
-			auto text = result.plan ? result.plan->text : result.reason;
-			plan = make_uniq<ExplainOperator>(explain, result.plan != nullptr, text);
+			plan = make_uniq<ExplainOperator>(explain, result.plan, result.reason);
 			plan->ResolveOperatorTypes();
-		} else if (explain.explain_type == ExplainType::EXPLAIN_ANALYZE && result.plan) {
-			plan = make_uniq<AnalyzeOperator>(explain, result.plan);
+		} else if (IsAnalyze(explain) && result.plan) {
+			plan = make_uniq<AnalyzeOperator>(explain, **query);
 			plan->ResolveOperatorTypes();
 		}
 	}

@@ -7,6 +7,23 @@ namespace skein {
 
 using namespace duckdb;
 
+PlanReport LastQuery::Report() const {
+	QueryStats stats;
+	if (run) {
+		stats = run->Stats();
+	}
+	for (auto &metered : session_tasks) {
+		auto stage = std::find_if(stats.session_stages.begin(), stats.session_stages.end(),
+								  [&](auto &it) { return it.stage == metered.stage; });
+		if (stage == stats.session_stages.end()) {
+			stats.session_stages.push_back(metered);
+		} else {
+			stage->operators = metered.operators;
+		}
+	}
+	return ReportOf(*plan, stats.tasks, stats.session_stages);
+}
+
 duckdb::shared_ptr<Session> Session::Get(ClientContext &context) {
 	return context.registered_state->GetOrCreate<Session>(KEY);
 }
@@ -15,6 +32,23 @@ void Session::SetPlanned(LastQuery query) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	last_ = std::move(query);
 	current_ = true;
+	meters_.clear();
+}
+
+PlanMeter &Session::Meter(uint32_t stage) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	return meters_[stage];
+}
+
+void Session::CollectMeters(ClientContext &context) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	last_.session_tasks.clear();
+	for (auto &[stage, meter] : meters_) {
+		TaskReport report;
+		report.stage = stage;
+		report.operators = meter.Collect(context);
+		last_.session_tasks.push_back(std::move(report));
+	}
 }
 
 LastQuery Session::Last() {
@@ -91,6 +125,10 @@ std::shared_ptr<ExchangeInput> SessionBinding::HeadInput(ClientContext &context,
 
 duckdb::shared_ptr<TaskChannels> SessionBinding::SessionChannels(ClientContext &context, uint32_t stage) {
 	return Run(context)->SessionChannels(stage);
+}
+
+optional_ptr<PlanMeter> SessionBinding::SessionMeter(ClientContext &context, uint32_t stage) {
+	return options_.profile ? &Session::Get(context)->Meter(stage) : nullptr;
 }
 
 } // namespace skein

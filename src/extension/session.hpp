@@ -2,6 +2,8 @@
 
 #include "coordinator/coordinator.hpp"
 #include "duckdb/main/client_context_state.hpp"
+#include "engine/plan_meter.hpp"
+#include "explain/plan_report.hpp"
 #include "planner/head_source.hpp"
 
 #include <chrono>
@@ -17,7 +19,13 @@ struct LastQuery {
 	double planning_ms = 0;
 	double total_ms = 0;
 	std::shared_ptr<QueryRun> run;
+	//! What the operators of the session did, if it was asked for: of the head, as stage 0, and of stages in the
+	//! session.
+	std::vector<TaskReport> session_tasks;
 	std::chrono::steady_clock::time_point started_at;
+
+	//! The plan with what is known of its tasks; only of a distributed query.
+	PlanReport Report() const;
 };
 
 //! What Skein keeps for one connection: the executions of its running query, and what is known of the last one.
@@ -31,6 +39,10 @@ public:
 	//! Remembers how a query was planned.
 	void SetPlanned(LastQuery query);
 	LastQuery Last();
+	//! What watches the operators of a stage in the session, of the head if it is stage 0, in the query that runs now.
+	PlanMeter &Meter(uint32_t stage);
+	//! Reads the meters, for Last().
+	void CollectMeters(duckdb::ClientContext &context);
 	//! The execution of `plan` in the query that runs now; starts it if there is none yet.
 	std::shared_ptr<QueryRun> RunFor(const std::shared_ptr<const DistributedPlan> &plan,
 									 const std::function<std::shared_ptr<QueryRun>()> &start);
@@ -52,6 +64,7 @@ private:
 	//! The last query is the one that runs now.
 	bool current_ = false;
 	std::vector<Execution> executions_;
+	std::map<uint32_t, PlanMeter> meters_;
 };
 
 //! Binds the head's operators to the execution of the query that runs in a connection.
@@ -62,6 +75,7 @@ public:
 
 	std::shared_ptr<ExchangeInput> HeadInput(duckdb::ClientContext &context, duckdb::idx_t input) override;
 	duckdb::shared_ptr<TaskChannels> SessionChannels(duckdb::ClientContext &context, uint32_t stage) override;
+	duckdb::optional_ptr<PlanMeter> SessionMeter(duckdb::ClientContext &context, uint32_t stage) override;
 
 private:
 	std::shared_ptr<QueryRun> Run(duckdb::ClientContext &context);

@@ -64,9 +64,9 @@ unique_ptr<GlobalTableFunctionState> InitLastQuery(ClientContext &context, Table
 
 unique_ptr<FunctionData> BindTasks(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
 								   vector<string> &names) {
-	names = {"stage", "task", "worker", "output_rows", "output_bytes", "link_bytes", "wall_ms"};
-	types = {LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::BIGINT,
-			 LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::DOUBLE};
+	names = {"stage", "task", "worker", "output_rows", "output_bytes", "link_bytes", "wall_ms", "queue_ms", "state"};
+	types = {LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::BIGINT, LogicalType::BIGINT,
+			 LogicalType::BIGINT, LogicalType::DOUBLE, LogicalType::DOUBLE,	 LogicalType::VARCHAR};
 	return make_uniq<TableFunctionData>();
 }
 
@@ -76,9 +76,11 @@ unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunc
 	if (last.run) {
 		last.run->WaitEnded(REPORT_TIMEOUT);
 		for (auto &task : last.run->Stats().tasks) {
-			result->rows.push_back({Number(task.stage), Number(task.task), Value(task.worker), Number(task.output_rows),
-									Number(task.output_bytes), Number(task.link_bytes),
-									Value::DOUBLE(static_cast<double>(task.wall_micros) / 1000)});
+			auto sent = task.Sent();
+			result->rows.push_back(
+				{Number(task.stage), Number(task.task), Value(task.worker), Number(sent.rows), Number(sent.bytes),
+				 Number(sent.link_bytes), Value::DOUBLE(static_cast<double>(task.wall_micros) / 1000),
+				 Value::DOUBLE(static_cast<double>(task.queue_micros) / 1000), Value(StateName(task.state))});
 		}
 	}
 	return result;
@@ -122,6 +124,7 @@ void RegisterTableFunctions(DatabaseInstance &db, duckdb::shared_ptr<SkeinInstan
 	ExtensionLoader loader(db, "skein");
 	loader.RegisterFunction(TableFunction("skein_last_query", {}, ReturnRows, BindLastQuery, InitLastQuery));
 	loader.RegisterFunction(TableFunction("skein_tasks", {}, ReturnRows, BindTasks, InitTasks));
+	RegisterOperatorsFunction(db);
 	RegisterClusterFunctions(db, instance);
 	TableFunction serve("skein_serve", {LogicalType::VARCHAR}, ReturnRows, BindServe, InitServe);
 	serve.function_info = make_shared_ptr<ServeInfo>(std::move(instance));

@@ -6,7 +6,10 @@ namespace skein {
 
 class SkeinInstance;
 
-//! skein_last_query(), skein_tasks() and skein_serve().
+//! skein_last_query(), skein_tasks(), skein_serve() and those of the functions below.
 void RegisterTableFunctions(duckdb::DatabaseInstance &db, duckdb::shared_ptr<SkeinInstance> instance);
+
+//! What the operators of the last query did, if it was run by EXPLAIN ANALYZE.
+void RegisterOperatorsFunction(duckdb::DatabaseInstance &db);
 
 } // namespace skein

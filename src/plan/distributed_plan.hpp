@@ -1,6 +1,7 @@
 #pragma once
 
 #include "plan/exchange_kind.hpp"
+#include "plan/planned_operator.hpp"
 
 #include <cstdint>
 #include <string>
@@ -45,7 +46,8 @@ struct DistributedPlan {
 	std::vector<StageInput> head_inputs;
 	//! Session settings that the tasks need.
 	std::vector<std::pair<std::string, std::string>> settings;
-	//! As EXPLAIN shows it.
+	PlanOutline outline;
+	//! The outline as EXPLAIN shows it.
 	std::string text;
 
 	uint32_t TaskCount() const {

@@ -46,7 +46,8 @@ PhysicalOperator &HeadSource::CreatePlan(ClientContext &context, PhysicalPlanGen
 		auto get_channels = [binding, stage](ClientContext &execution) {
 			return binding->SessionChannels(execution, stage);
 		};
-		source.children.push_back(children[i]->Cast<LogicalExchangeSink>().CreatePlan(planner, get_channels));
+		source.children.push_back(children[i]->Cast<LogicalExchangeSink>().CreatePlan(
+			planner, get_channels, binding->SessionMeter(context, stage)));
 	}
 	return source;
 }

@@ -7,6 +7,8 @@
 
 namespace skein {
 
+class PlanMeter;
+
 //! What a query's distributed part is bound to when it is executed; implemented by the coordinator.
 class QueryBinding {
 public:
@@ -16,6 +18,8 @@ public:
 	virtual std::shared_ptr<ExchangeInput> HeadInput(duckdb::ClientContext &context, duckdb::idx_t input) = 0;
 	//! Where a stage in the session puts its rows.
 	virtual duckdb::shared_ptr<TaskChannels> SessionChannels(duckdb::ClientContext &context, uint32_t stage) = 0;
+	//! What watches the operators of a stage in the session; nullptr if nobody wants to know.
+	virtual duckdb::optional_ptr<PlanMeter> SessionMeter(duckdb::ClientContext &context, uint32_t stage) = 0;
 };
 
 //! The operator in the user's own plan that stands for everything that runs elsewhere: returns the rows of a stage.

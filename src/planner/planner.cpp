@@ -27,6 +27,9 @@ public:
 	duckdb::shared_ptr<TaskChannels> SessionChannels(ClientContext &context, uint32_t stage) override {
 		return binding_->SessionChannels(context, stage);
 	}
+	optional_ptr<PlanMeter> SessionMeter(ClientContext &context, uint32_t stage) override {
+		return binding_->SessionMeter(context, stage);
+	}
 
 private:
 	std::shared_ptr<QueryBinding> binding_;
@@ -214,7 +217,7 @@ PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator>
 	CountTasks(draft, options);
 	auto distributed = std::make_shared<DistributedPlan>();
 	distributed->settings = callbacks.settings;
-	distributed->text = callbacks.describe(draft, *plan);
+	callbacks.describe(draft, *plan, *distributed);
 	for (auto &stage : draft.stages) {
 		distributed->stages.push_back(FinishStage(input.context, *stage));
 	}

@@ -24,8 +24,8 @@ struct PlanResult {
 struct PlannerCallbacks {
 	//! Makes the link of the head's operators to the execution, once the distributed plan is known.
 	std::function<std::shared_ptr<QueryBinding>(std::shared_ptr<const DistributedPlan>)> bind;
-	//! The text of EXPLAIN.
-	std::function<std::string(const QueryDraft &, const duckdb::LogicalOperator &head)> describe;
+	//! Sets the plan's outline and text, from which EXPLAIN is made.
+	std::function<void(const QueryDraft &, const duckdb::LogicalOperator &head, DistributedPlan &)> describe;
 	//! The session's settings that the tasks need, by name.
 	std::vector<std::pair<std::string, std::string>> settings;
 };

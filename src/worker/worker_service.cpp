@@ -22,6 +22,32 @@ string CoordinatorName(const AttemptKey &key) {
 	return string(COORDINATOR_ADDRESS) + "/" + key.query + "/" + std::to_string(key.attempt);
 }
 
+bool HasAllRows(const TaskChannels &channels) {
+	return std::all_of(channels.outputs.begin(), channels.outputs.end(), [](auto &it) { return it->IsFinished(); });
+}
+
+//! What a task that has ended did.
+void EncodeNumbers(const TaskChannels &channels, const TaskResult &result, wire::TaskEnded &ended) {
+	for (auto &output : channels.outputs) {
+		auto &target = *ended.add_outputs();
+		target.set_rows(output->AppendedRows());
+		target.set_bytes(output->AppendedBytes());
+		ended.set_output_rows(ended.output_rows() + target.rows());
+		ended.set_output_bytes(ended.output_bytes() + target.bytes());
+	}
+	for (auto &metrics : result.operators) {
+		auto &target = *ended.add_operators();
+		target.set_rows(metrics.rows);
+		target.set_micros(metrics.micros);
+		if (metrics.rows_read) {
+			target.set_rows_read(*metrics.rows_read);
+		}
+	}
+	ended.set_wall_micros(static_cast<uint64_t>(result.wall.count()));
+	ended.set_queue_micros(static_cast<uint64_t>(result.queue.count()));
+	ended.set_bytes_read(result.bytes_read);
+}
+
 //! Nothing of an attempt is left here. Unasked: it will not be run here to its end.
 void SendQueryEnded(Link &link, const AttemptKey &key) {
 	wire::Message message;
@@ -105,6 +131,9 @@ WorkerStatus WorkerService::Status() {
 	status.memory_used = buffers.GetUsedMemory();
 	status.memory_limit = buffers.GetMaxMemory();
 	status.spilled = buffers.GetUsedSwap();
+	status.exchange_sent_bytes = node_.Exchange().SentBytes();
+	status.exchange_received_bytes = node_.Exchange().ReceivedBytes();
+	status.message_durations = node_.Messages().Read();
 	return status;
 }
 
@@ -151,6 +180,10 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 		SendMessage(*link, answer);
 		return;
 	}
+	if (message.has_cancel_query()) {
+		CancelQuery(message.cancel_query().query());
+		return;
+	}
 	if (message.has_stages_started()) {
 		auto &stages = message.stages_started();
 		AttemptKey key{stages.query(), stages.attempt()};
@@ -168,6 +201,23 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 		// Of a query whose start never came here, others may still have asked for outputs.
 		node_.Exchange().DropAttempt(key);
 		SendQueryEnded(*link, key);
+	}
+}
+
+void WorkerService::CancelQuery(const std::string &query) {
+	std::vector<std::shared_ptr<Link>> coordinators;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		for (auto &[key, running] : queries_) {
+			if (key.query == query) {
+				coordinators.push_back(running->link);
+			}
+		}
+	}
+	wire::Message message;
+	message.mutable_query_cancelled()->set_query(query);
+	for (auto &link : coordinators) {
+		SendMessage(*link, message);
 	}
 }
 
@@ -246,6 +296,7 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 	for (auto &setting : start.settings()) {
 		spec.settings.emplace_back(setting.name(), setting.value());
 	}
+	spec.profile = start.profile();
 	auto channels = make_shared_ptr<TaskChannels>();
 	channels->page_bytes = start.page_bytes();
 	auto compression = static_cast<LinkCompression>(start.compression());
@@ -287,14 +338,11 @@ void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey
 	ended.set_stage(key.stage);
 	ended.set_task(key.task);
 	ended.set_attempt(key.attempt);
-	if (result.failed) {
+	// One that was ended when it had put out all it had to has done its work.
+	if (result.failed && !(result.consequence && HasAllRows(channels))) {
 		EncodeError(result.error, result.consequence, *ended.mutable_error());
 	}
-	for (auto &output : channels.outputs) {
-		ended.set_output_rows(ended.output_rows() + output->AppendedRows());
-		ended.set_output_bytes(ended.output_bytes() + output->AppendedBytes());
-	}
-	ended.set_wall_micros(static_cast<uint64_t>(result.wall.count()));
+	EncodeNumbers(channels, result, ended);
 	SendMessage(*query->link, message);
 	bool last;
 	{
@@ -360,7 +408,9 @@ void WorkerService::Forget(const std::shared_ptr<Query> &query) {
 		sent.set_stage(task.first);
 		sent.set_task(task.second);
 		for (auto &output : channels->outputs) {
-			sent.set_bytes(sent.bytes() + output->LinkBytes());
+			auto bytes = output->LinkBytes();
+			sent.set_bytes(sent.bytes() + bytes);
+			sent.add_output_bytes(bytes);
 		}
 	}
 	SendMessage(*query->link, message);

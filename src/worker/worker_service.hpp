@@ -57,6 +57,8 @@ private:
 	//! The task as it waits for its start.
 	WaitingTask MakeWaiting(const std::shared_ptr<Query> &query, const wire::Task &spec,
 							const std::shared_ptr<WorkerTask> &task);
+	//! Asks the coordinator of a query to end it.
+	void CancelQuery(const std::string &query);
 	//! Tells the coordinators.
 	void OnTasksStarted(const std::vector<WaitingTask> &tasks);
 	void CountLocked(const wire::TaskEnded &ended);

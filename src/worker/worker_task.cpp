@@ -1,10 +1,12 @@
 #include "worker/worker_task.hpp"
 
 #include "duckdb/execution/executor.hpp"
+#include "duckdb/main/query_profiler.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
 #include "duckdb/parser/keyword_helper.hpp"
 #include "duckdb/parser/statement/logical_plan_statement.hpp"
 #include "duckdb/planner/binder.hpp"
+#include "engine/plan_meter.hpp"
 #include "engine/plan_serializer.hpp"
 #include "worker/task_watcher.hpp"
 
@@ -54,7 +56,7 @@ private:
 WorkerTask::WorkerTask(DatabaseInstance &db, TaskWatcher &watcher, TaskSpec spec,
 					   duckdb::shared_ptr<TaskChannels> channels, OnEnd on_end)
 	: db_(db), watcher_(watcher), spec_(std::move(spec)), channels_(std::move(channels)), on_end_(std::move(on_end)),
-	  started_at_(std::chrono::steady_clock::now()) {
+	  arrived_at_(std::chrono::steady_clock::now()) {
 }
 
 WorkerTask::~WorkerTask() {
@@ -71,6 +73,7 @@ void WorkerTask::Cancel() {
 }
 
 void WorkerTask::Start() {
+	began_at_ = std::chrono::steady_clock::now();
 	try {
 		if (cancelled_) {
 			throw InterruptException();
@@ -101,11 +104,15 @@ void WorkerTask::Prepare() {
 	context.registered_state->Insert(TaskChannels::KEY, channels_);
 	context.registered_state->Insert("skein_observer", make_shared_ptr<Observer>(weak_from_this()));
 	context.config.enable_progress_bar = false;
+	if (spec_.profile) {
+		PlanMeter::Install(context);
+	}
 	// Begins the transaction in which the plan is read and executed.
 	context.transaction.SetAutoCommit(false);
 	auto binder = Binder::CreateBinder(context);
-	auto plan = DeserializePlan(context, spec_.plan, *binder);
-	RestoreRunTimeHelp(*binder, context, plan);
+	RunTimeHelp help;
+	auto plan = DeserializePlan(context, spec_.plan, *binder, &help);
+	RestoreRunTimeHelp(*binder, context, plan, help);
 	plan->ResolveOperatorTypes();
 	pending_ = context.PendingQuery(make_uniq<LogicalPlanStatement>(std::move(plan)),
 									QueryParameters(QueryResultOutputType::FORCE_MATERIALIZED));
@@ -150,14 +157,29 @@ void WorkerTask::Check() {
 	End(std::move(result));
 }
 
+void WorkerTask::TakeProfile(TaskResult &result) {
+	if (!connection_) {
+		return;
+	}
+	auto &context = *connection_->context;
+	if (auto meter = PlanMeter::Find(context)) {
+		result.operators = meter->Collect(context);
+		result.bytes_read = QueryProfiler::Get(context).GetBytesRead();
+	}
+}
+
 void WorkerTask::End(TaskResult result) {
+	using std::chrono::duration_cast;
+	using std::chrono::microseconds;
 	ended_ = true;
-	result.wall = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - started_at_);
+	result.wall = duration_cast<microseconds>(std::chrono::steady_clock::now() - arrived_at_);
+	result.queue = began_at_ ? duration_cast<microseconds>(*began_at_ - arrived_at_) : result.wall;
 	result.consequence = cancelled_;
 	for (auto &input : channels_->inputs) {
 		result.consequence = result.consequence || input->FailedAsConsequence();
 	}
 	pending_.reset();
+	TakeProfile(result);
 	connection_.reset();
 	for (auto &input : channels_->inputs) {
 		if (result.failed) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "duckdb.hpp"
+#include "engine/operator_metrics.hpp"
 #include "exchange/task_channels.hpp"
 #include "plan/task_key.hpp"
 
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace duckdb {
 struct ProducerToken;
@@ -25,6 +27,8 @@ struct TaskSpec {
 	std::string plan;
 	//! Session settings to make before the plan is read, by name.
 	std::vector<std::pair<std::string, std::string>> settings;
+	//! The result says what each operator did.
+	bool profile = false;
 };
 
 //! How a task ended.
@@ -33,7 +37,12 @@ struct TaskResult {
 	//! The failure follows from another task's or from a cancellation.
 	bool consequence = false;
 	duckdb::ErrorData error;
+	//! Since the plan arrived, and how much of it had gone by when the task began.
 	std::chrono::microseconds wall{0};
+	std::chrono::microseconds queue{0};
+	//! If it is profiled: by pre-order of its plan, and what it read from files.
+	std::vector<OperatorMetrics> operators;
+	uint64_t bytes_read = 0;
 };
 
 //! Runs one task in a connection of its own, on DuckDB's threads only.
@@ -65,13 +74,14 @@ private:
 	void Start();
 	void Prepare();
 	void End(TaskResult result);
+	void TakeProfile(TaskResult &result);
 
 	duckdb::DatabaseInstance &db_;
 	TaskWatcher &watcher_;
 	TaskSpec spec_;
 	const duckdb::shared_ptr<TaskChannels> channels_;
 	OnEnd on_end_;
-	std::chrono::steady_clock::time_point started_at_;
+	const std::chrono::steady_clock::time_point arrived_at_;
 
 	std::atomic<bool> cancelled_{false};
 	//! A pipeline is unwinding: its error will be there at once.
@@ -79,6 +89,7 @@ private:
 	//! Written by Start() before it signals the watcher; from then on used by the watcher's thread only.
 	std::atomic<bool> started_{false};
 	duckdb::ErrorData start_error_;
+	std::optional<std::chrono::steady_clock::time_point> began_at_;
 	bool ended_ = false;
 	duckdb::unique_ptr<duckdb::Connection> connection_;
 	duckdb::unique_ptr<duckdb::PendingQueryResult> pending_;

@@ -7,6 +7,7 @@
 import os
 import signal
 import socket
+import threading
 import time
 import unittest
 import urllib.request
@@ -110,6 +111,68 @@ class TableFunctionTest(ClusterTest):
         self.assertEqual(rows, [(False, "running", 2, True, True), (True, "finished", 2, False, True)])
         query.send_signal(signal.SIGINT)
         self.finish(query, FAILURE_LIMIT)
+
+    def test_a_query_of_another_process_is_cancelled(self):
+        workers = self.workers(2)
+        connection = self.connect(self.cluster_of(*workers))
+        query = self.begun(workers, self.shuffling())
+        ((name,),) = connection.execute("SELECT query FROM skein_queries() WHERE state = 'running'").fetchall()
+        rows = connection.execute("FROM skein_cancel($1)", [name]).fetchall()
+        self.assertEqual(rows, [(name, True)])
+        code, out, err = self.finish(query, FAILURE_LIMIT)
+        self.assertEqual((code, out), (130, ""), err)
+        self.assert_free(workers)
+        self.assertEqual(connection.execute("FROM skein_cancel($1)", [name]).fetchall(), [(name, False)])
+
+    def test_a_query_of_the_same_process_is_cancelled(self):
+        connection = self.connect("SET skein_workers=2")
+        other = connection.cursor()
+        for statement in ("SET skein_mode='force'", "SET skein_workers=2"):
+            other.execute(statement)
+        errors = []
+
+        def run():
+            try:
+                connection.execute(self.scanning()).fetchall()
+            except duckdb.Error as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        running = "SELECT query FROM skein_queries() WHERE state = 'running' AND running_tasks > 0"
+        until(lambda: other.execute(running).fetchall(), LIMIT, "the query runs")
+        ((name,),) = other.execute(running).fetchall()
+        self.assertEqual(other.execute("FROM skein_cancel($1)", [name]).fetchall(), [(name, True)])
+        thread.join(FAILURE_LIMIT)
+        self.assertFalse(thread.is_alive())
+        (error,) = errors
+        self.assertIsInstance(error, duckdb.InterruptException)
+        self.assertIn("cancelled by skein_cancel()", str(error))
+        self.assertEqual(other.execute("SELECT cancelled FROM skein_cancel('nonsense')").fetchall(), [(False,)])
+
+    def test_the_progress_only_grows(self):
+        connection = self.connect("SET skein_workers=2")
+        for statement in ("SET enable_progress_bar=true", "SET enable_progress_bar_print=false"):
+            connection.execute(statement)
+        heavy = "list_sum(list_transform(range(k % 100 + 300), x -> hash(x, h) % 7))"
+        # The first stage has ended long before the second.
+        sql = f"SELECT max({heavy}) FROM (SELECT DISTINCT id, h, k FROM '{self.keys}' WHERE id < 100000)"
+        seen = []
+        ended = threading.Event()
+
+        def run():
+            connection.execute(sql).fetchall()
+            ended.set()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        while not ended.wait(0.01):
+            seen.append(connection.query_progress())
+        thread.join()
+        # Before and after the query it is -1.
+        seen = [value for value in seen if value >= 0]
+        self.assertEqual(seen, sorted(seen))
+        self.assertTrue(any(0 < value < 100 for value in seen), seen[-1:])
 
     def test_stages_are_those_of_the_last_query(self):
         connection = self.connect(self.cluster_of(*self.workers(2)))

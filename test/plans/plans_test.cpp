@@ -5,6 +5,7 @@
 //! A file `q01.plan` holds a query, a line `----`, and the plan, in which sizes and ids are masked. Tables are those
 //! of TPC-H at scale 0.1, in Parquet files.
 
+#include "test/plans/tpch_tables.hpp"
 #include "test/support/oracle.hpp"
 #include "test/support/sql_test_database.hpp"
 #include "test/support/temporary_folder.hpp"
@@ -24,35 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string SEPARATOR = "\n----\n";
-
-void Run(duckdb::Connection &connection, const std::string &sql) {
-	auto outcome = RunSql(connection, sql);
-	if (!outcome.answer) {
-		throw std::runtime_error(sql + ": " + outcome.ErrorLine());
-	}
-}
-
-void MakeTables(duckdb::Connection &connection, const std::string &extensions, const std::string &folder) {
-	Run(connection, "SET skein_mode = 'off'");
-	Run(connection, "LOAD " + duckdb::Value(extensions + "/tpch.duckdb_extension").ToSQLString());
-	Run(connection, "CALL dbgen(sf = 0.1)");
-	for (std::string table : {"customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"}) {
-		auto files = table == "nation" || table == "region" ? 1 : 4;
-		fs::create_directories(fs::path(folder) / table);
-		for (int file = 0; file < files; file++) {
-			auto share = "(SELECT count(*) FROM " + table + ") // " + std::to_string(files);
-			auto rows = "SELECT * FROM " + table + " WHERE rowid >= " + share + " * " + std::to_string(file) +
-						(file + 1 < files ? " AND rowid < " + share + " * " + std::to_string(file + 1) : "");
-			Run(connection, "COPY (" + rows + ") TO '" + folder + "/" + table + "/" + std::to_string(file) +
-								".parquet' (FORMAT parquet, ROW_GROUP_SIZE 2048)");
-		}
-		Run(connection, "DROP TABLE " + table);
-		Run(connection, "CREATE VIEW " + table + " AS SELECT * FROM '" + folder + "/" + table + "/*.parquet'");
-	}
-	Run(connection, "SET skein_mode = 'force'");
-	Run(connection, "SET skein_workers = 4");
-	Run(connection, "SET threads = 2");
-}
 
 //! What differs from machine to machine becomes a word.
 std::string Mask(std::string text, const std::string &folder) {
@@ -109,7 +81,10 @@ std::string FirstDifference(const std::string &expected, const std::string &actu
 int Compare(const std::string &extensions, const fs::path &plans, bool rewrite) {
 	TemporaryFolder folder;
 	SqlTestDatabase database;
-	MakeTables(*database.connection, extensions, folder.Path());
+	MakeTpchTables(*database.connection, "0.1", extensions, folder.Path());
+	for (std::string setting : {"skein_mode = 'force'", "skein_workers = 4", "threads = 2"}) {
+		RunOrThrow(*database.connection, "SET " + setting);
+	}
 	std::vector<fs::path> files;
 	for (auto &entry : fs::directory_iterator(plans)) {
 		if (entry.path().extension() == ".plan") {

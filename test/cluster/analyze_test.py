@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""What is reported of the operators when a query ends before its end: by LIMIT, an error, an interrupt, a lost worker.
+
+    analyze_test.py PROGRAM
+
+Needs Python's module duckdb.
+"""
+
+import json
+import threading
+import unittest
+
+from cluster_fixture import LIMIT, ClusterTest, Programs, main, until
+
+try:
+    import duckdb
+except ImportError:
+    duckdb = None
+
+ROWS = 2_000_000
+
+
+def leaves(operator):
+    found = [operator] if operator["kind"] == "leaf" else []
+    for child in operator["children"]:
+        found += leaves(child)
+    return found
+
+
+@unittest.skipUnless(duckdb, "Python has no module duckdb")
+class AnalyzeTest(ClusterTest):
+    def connect(self, workers):
+        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
+        self.addCleanup(connection.close)
+        connection.execute(f"LOAD '{Programs.extension}'")
+        connection.execute("SET skein_mode='force'")
+        connection.execute(f"SET skein_cluster='{','.join(worker.address for worker in workers)}'")
+        return connection
+
+    def analyze(self, connection, sql):
+        (row,) = connection.execute(f"EXPLAIN (ANALYZE, FORMAT json) {sql}").fetchall()
+        plan = json.loads(row[1])
+        self.assertTrue(plan["distributed"])
+        return plan
+
+    def scans(self, connection):
+        """Rows that the leaves of the last query returned and read, by task."""
+        return connection.execute(
+            "SELECT task, rows, rows_read FROM skein_operators() WHERE name = 'DistributedLeaf' ORDER BY ALL"
+        ).fetchall()
+
+    def during(self, connection, workers, sql, event):
+        """Executes `sql`, and calls `event` when every worker is in the middle of it."""
+        before = [worker.cpu_seconds() for worker in workers]
+
+        def wait():
+            until(
+                lambda: all(worker.cpu_seconds() - used > 0.3 for worker, used in zip(workers, before)),
+                LIMIT,
+                "the query has begun",
+            )
+            event()
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        try:
+            return self.analyze(connection, sql)
+        finally:
+            thread.join()
+
+    def heavy(self, numbers):
+        return f"list_sum(list_transform(range(k % 100 + {numbers}), x -> hash(x, h) % 7))"
+
+    def test_a_query_that_runs_to_its_end(self):
+        workers = self.workers(3)
+        plan = self.analyze(self.connect(workers), f"SELECT k, count(*) FROM '{self.facts}' WHERE id % 2 = 0 GROUP BY k")
+        (leaf,) = leaves(plan["stages"][0]["plan"])
+        self.assertEqual(leaf["rows_read"], ROWS)
+        self.assertEqual([task["task"] for task in leaf["tasks"]], [0, 1, 2])
+        self.assertEqual(plan["plan"]["rows"], 500)
+        links = 0
+        for stage in plan["stages"]:
+            self.assertEqual([report["state"] for report in stage["task_reports"]], ["finished"] * stage["tasks"])
+            self.assertEqual(
+                sorted({report["worker"] for report in stage["task_reports"]}),
+                sorted(worker.address for worker in workers),
+            )
+            self.assertEqual(stage["sink"]["rows"], stage["plan"]["rows"])
+            for report in stage["task_reports"]:
+                self.assertGreaterEqual(report["wall_ms"], report["queue_ms"])
+            links += sum(output["link_bytes"] for output in stage["outputs"])
+        self.assertGreater(links, 0)
+
+    def test_a_limit(self):
+        workers = self.workers(2)
+        connection = self.connect(workers)
+        plan = self.analyze(connection, f"SELECT {self.heavy(300)} FROM '{self.facts}' LIMIT 5")
+        self.assertEqual(plan["plan"]["rows"], 5)
+        for stage in plan["stages"]:
+            self.assertEqual(len(stage["task_reports"]), stage["tasks"])
+        (leaf,) = leaves(plan["stages"][0]["plan"])
+        self.assertEqual(len(leaf["tasks"]), 2)
+        self.assertGreaterEqual(leaf["rows"], 5)
+        self.assertGreaterEqual(leaf["rows_read"], leaf["rows"])
+        self.assertLess(leaf["rows_read"], ROWS)
+
+    def test_an_error(self):
+        workers = self.workers(2)
+        connection = self.connect(workers)
+        bad = f"CASE WHEN id = 499999 THEN t::INTEGER ELSE {self.heavy(3)} END"
+        with self.assertRaises(duckdb.ConversionException):
+            self.analyze(connection, f"SELECT sum({bad}) FROM '{self.facts}'")
+        states = connection.execute("SELECT state, count(*) FROM skein_tasks() GROUP BY ALL").fetchall()
+        self.assertIn("failed", dict(states))
+        rows = self.scans(connection)
+        self.assertEqual([task for task, _, _ in rows], [0, 1])
+        read = sum(read for _, _, read in rows)
+        self.assertGreater(read, 0)
+        self.assertLessEqual(read, ROWS)
+        for _, returned, read in rows:
+            self.assertLessEqual(returned, read)
+
+    def test_an_interrupt(self):
+        workers = self.workers(2)
+        connection = self.connect(workers)
+        with self.assertRaises(duckdb.InterruptException):
+            self.during(connection, workers, self.scanning(), connection.interrupt)
+        rows = self.scans(connection)
+        self.assertEqual([task for task, _, _ in rows], [0, 1])
+        for _, returned, read in rows:
+            self.assertGreater(returned, 0)
+            self.assertLessEqual(returned, read)
+            self.assertLess(read, ROWS)
+        self.assert_free(workers)
+
+    def test_tasks_that_ran_again_are_counted_once(self):
+        workers = self.workers(3)
+        connection = self.connect(workers)
+        victim = workers[1]
+        sql = f"SELECT max({self.heavy(30)}) FROM '{self.facts}'"
+        plan = self.during(connection, workers, sql, victim.kill)
+        self.assertEqual(connection.execute("SELECT retries FROM skein_last_query()").fetchall(), [(1,)])
+        (leaf,) = leaves(plan["stages"][0]["plan"])
+        self.assertEqual((leaf["rows"], leaf["rows_read"]), (ROWS, ROWS))
+        used = {report["worker"] for stage in plan["stages"] for report in stage["task_reports"]}
+        self.assertNotIn(victim.address, used)
+
+    def test_nothing_is_reported_without_being_asked(self):
+        connection = self.connect(self.workers(2))
+        self.assertEqual(connection.execute(f"SELECT count(*) FROM '{self.keys}'").fetchall(), [(400_000,)])
+        self.assertEqual(connection.execute("SELECT count(*) FROM skein_operators()").fetchall(), [(0,)])
+
+
+if __name__ == "__main__":
+    main()
