@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "explain_page.hpp"
 #include "output.hpp"
 #include "result_writer.hpp"
 #include "session.hpp"
@@ -6,14 +7,19 @@
 
 #include "duckdb/parser/statement/explain_statement.hpp"
 
+#include <sstream>
+
 namespace skein::cli {
 namespace {
 
 using duckdb::ExplainFormat;
 using duckdb::ExplainType;
 
-const std::map<std::string, ExplainFormat> FORMATS{
-	{"text", ExplainFormat::DEFAULT}, {"json", ExplainFormat::JSON}, {"dot", ExplainFormat::GRAPHVIZ}};
+const std::map<std::string, ExplainFormat> FORMATS{{"text", ExplainFormat::DEFAULT},
+												   {"json", ExplainFormat::JSON},
+												   {"dot", ExplainFormat::GRAPHVIZ},
+												   // The page is made of it.
+												   {"html", ExplainFormat::JSON}};
 
 struct ExplainOptions {
 	SqlInput input;
@@ -47,8 +53,15 @@ ExitCode RunExplain(const ExplainOptions &options) {
 		while (FetchNext(*result)) {
 		}
 	}
+	auto sql_of_plan = last->query;
 	auto plan = session.Stream(Explain(std::move(last), options));
-	WritePlan(*plan, output.Stream());
+	if (options.format == "html") {
+		std::ostringstream json;
+		WritePlan(*plan, json);
+		output.Stream() << ExplainPage(sql_of_plan, json.str());
+	} else {
+		WritePlan(*plan, output.Stream());
+	}
 	output.Flush();
 	return ExitCode::DONE;
 }
