@@ -19,6 +19,8 @@ void MakeTpchTables(duckdb::Connection &connection, const std::string &scale, co
 					const std::string &folder) {
 	RunOrThrow(connection, "SET skein_mode = 'off'");
 	RunOrThrow(connection, "LOAD " + duckdb::Value(extensions + "/tpch.duckdb_extension").ToSQLString());
+	// Several threads that write a file do not always cut it into the same row groups.
+	RunOrThrow(connection, "SET threads = 1");
 	RunOrThrow(connection, "CALL dbgen(sf = " + scale + ")");
 	for (std::string table : {"customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier"}) {
 		auto files = table == "nation" || table == "region" ? 1 : 4;
@@ -33,6 +35,7 @@ void MakeTpchTables(duckdb::Connection &connection, const std::string &scale, co
 		RunOrThrow(connection, "DROP TABLE " + table);
 		RunOrThrow(connection, "CREATE VIEW " + table + " AS SELECT * FROM '" + folder + "/" + table + "/*.parquet'");
 	}
+	RunOrThrow(connection, "RESET threads");
 }
 
 } // namespace skein::test
