@@ -103,7 +103,8 @@ PlannedOperator DescribeLeaf(const LogicalDistributedLeaf &leaf) {
 	result.replicated = leaf.replicated;
 	for (size_t piece = 0; piece < leaf.summaries.size(); piece++) {
 		auto &summary = leaf.summaries[piece];
-		PlannedVariant variant{Shorten(summary.text), std::nullopt, summary.bytes, CountOperators(*leaf.variants[piece])};
+		PlannedVariant variant{Shorten(summary.text), std::nullopt, summary.bytes,
+							   CountOperators(*leaf.variants[piece])};
 		if (summary.rows.IsValid()) {
 			variant.rows = summary.rows.GetIndex();
 		}
