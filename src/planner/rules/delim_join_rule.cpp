@@ -30,6 +30,20 @@ bool ContainsDelimGet(const LogicalOperator &op) {
 	return false;
 }
 
+//! Whether `op` reads a CTE that is computed in the task which runs what is around, neither shared nor defined in it.
+bool ReadsFixedCte(const Placement &placement, const LogicalOperator &op, std::set<idx_t> defined = {}) {
+	if (op.type == LogicalOperatorType::LOGICAL_CTE_REF) {
+		auto index = op.Cast<LogicalCTERef>().cte_index;
+		return placement.shared.find(index) == placement.shared.end() && defined.count(index) == 0;
+	}
+	if (op.type == LogicalOperatorType::LOGICAL_MATERIALIZED_CTE ||
+		op.type == LogicalOperatorType::LOGICAL_RECURSIVE_CTE) {
+		defined.insert(op.GetTableIndex()[0]);
+	}
+	return std::any_of(op.children.begin(), op.children.end(),
+					   [&](auto &child) { return ReadsFixedCte(placement, *child, defined); });
+}
+
 //! Looks at the operators between the reads of the duplicate-eliminated side and the delim join: whether they can all
 //! stay in one stage, and by which of the columns their other inputs can be partitioned.
 class DelimPath {
@@ -113,6 +127,9 @@ private:
 		if (left ? !MayBroadcastRight(type) : !MayBroadcastLeft(type)) {
 			return false;
 		}
+		if (ReadsFixedCte(placement_, *join.children[left ? 1 : 0])) {
+			return false;
+		}
 		Other other;
 		other.bytes = placement_.EstimateBytes(*join.children[left ? 1 : 0]);
 		auto keys = EquiKeysOf(join);
@@ -186,6 +203,7 @@ public:
 		auto &inner = op->children[join.delim_flipped ? 0 : 1];
 		DelimPath path(placement);
 		auto one_stage = ContainsDelimGet(*inner) && path.Walk(*inner);
+		auto reads_fixed_cte = ReadsFixedCte(placement, *inner);
 		auto numbered = one_stage && NumbersRows(*outer) && !placement.IsReadAbove(NumberColumn(*outer));
 		// Numbers that only tell the rows of a task apart are given there.
 		auto outer_place = placement.Place(numbered ? outer->children[0] : outer, false);
@@ -202,6 +220,7 @@ public:
 			outer_place.session = placement.Coalesce(inner, inner_place).session || outer_place.session;
 			outer_place.replicable = false;
 		}
+		outer_place.pinned = outer_place.pinned || reads_fixed_cte;
 		outer_place.in_order = false;
 		auto returns_outer = join.delim_flipped ? MayBroadcastLeft(join.join_type) : MayBroadcastRight(join.join_type);
 		if (outer_place.kind == DistributionKind::HASH && !returns_outer) {
