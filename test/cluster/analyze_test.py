@@ -10,7 +10,7 @@ import json
 import threading
 import unittest
 
-from cluster_fixture import LIMIT, ClusterTest, Programs, main, until
+from cluster_fixture import LIMIT, ClusterTest, main, until
 
 try:
     import duckdb
@@ -29,14 +29,6 @@ def leaves(operator):
 
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
 class AnalyzeTest(ClusterTest):
-    def connect(self, workers):
-        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
-        self.addCleanup(connection.close)
-        connection.execute(f"LOAD '{Programs.extension}'")
-        connection.execute("SET skein_mode='force'")
-        connection.execute(f"SET skein_cluster='{','.join(worker.address for worker in workers)}'")
-        return connection
-
     def analyze(self, connection, sql):
         (row,) = connection.execute(f"EXPLAIN (ANALYZE, FORMAT json) {sql}").fetchall()
         plan = json.loads(row[1])

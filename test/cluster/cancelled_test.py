@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, Programs, is_idle, main, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, is_idle, main, until
 
 try:
     import duckdb
@@ -88,14 +88,6 @@ class CommandTest(ClusterTest):
 
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
 class ClientTest(ClusterTest):
-    def connect(self, workers):
-        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
-        self.addCleanup(connection.close)
-        connection.execute(f"LOAD '{Programs.extension}'")
-        connection.execute("SET skein_mode='force'")
-        connection.execute(f"SET skein_cluster='{','.join(worker.address for worker in workers)}'")
-        return connection
-
     def assert_works_here(self, connection):
         rows = connection.execute(f"SELECT count(DISTINCT k), count(*) FROM '{self.keys}'").fetchall()
         self.assertEqual(rows, [(1000, 400000)])

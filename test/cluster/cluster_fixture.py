@@ -7,6 +7,12 @@ import tempfile
 import time
 import unittest
 
+try:
+    import duckdb
+except ImportError:
+    # Tests that need it are skipped.
+    duckdb = None
+
 #: Seconds in which a failure must have been reported, and everything of the query ended.
 FAILURE_LIMIT = 5
 #: Seconds in which an attempt to connect that nobody answers must have been given up, with the command's own start and end.
@@ -148,6 +154,19 @@ class ClusterTest(unittest.TestCase):
             self.addCleanup(worker.stop)
             result.append(worker)
         return result
+
+    def connect_with(self, cluster):
+        """A DuckDB client of its own whose queries run on the cluster that the statement `cluster` sets."""
+        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
+        self.addCleanup(connection.close)
+        connection.execute(f"LOAD '{Programs.extension}'")
+        connection.execute("SET skein_mode='force'")
+        connection.execute(cluster)
+        return connection
+
+    def connect(self, workers):
+        """The same on these workers."""
+        return self.connect_with(f"SET skein_cluster='{','.join(worker.address for worker in workers)}'")
 
     def command(self, workers, sql, *arguments, folder=None):
         """Starts `skein sql` on a cluster."""

@@ -6,7 +6,7 @@
 
 import unittest
 
-from cluster_fixture import ClusterTest, Programs, main
+from cluster_fixture import ClusterTest, main
 
 try:
     import duckdb
@@ -16,14 +16,6 @@ except ImportError:
 
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
 class CompressionTest(ClusterTest):
-    def connect(self, cluster):
-        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
-        self.addCleanup(connection.close)
-        connection.execute(f"LOAD '{Programs.extension}'")
-        connection.execute("SET skein_mode='force'")
-        connection.execute(cluster)
-        return connection
-
     def bytes_of(self, connection, compression):
         """Answer of a query that shuffles, and the bytes of its pages before and after compression."""
         connection.execute(f"SET skein_compression='{compression}'")
@@ -33,7 +25,7 @@ class CompressionTest(ClusterTest):
 
     def test_shows_what_it_saves(self):
         workers = self.workers(2)
-        connection = self.connect(f"SET skein_cluster='{','.join(worker.address for worker in workers)}'")
+        connection = self.connect(workers)
         raw, sent = self.bytes_of(connection, "none")
         # Half of the rows stay on their worker.
         self.assertGreater(sent, raw * 0.4)
@@ -46,11 +38,11 @@ class CompressionTest(ClusterTest):
         self.assertGreater(self.bytes_of(connection, "auto")[1], sent * 0.9)
 
     def test_nothing_is_compressed_inside_a_process(self):
-        connection = self.connect("SET skein_workers=2")
+        connection = self.connect_with("SET skein_workers=2")
         self.assertEqual(self.bytes_of(connection, "zstd")[1], 0)
 
     def test_other_words_are_refused(self):
-        connection = self.connect("SET skein_workers=2")
+        connection = self.connect_with("SET skein_workers=2")
         with self.assertRaises(duckdb.InvalidInputException):
             connection.execute("SET skein_compression='gzip'")
         setting = "SELECT value, description <> '' FROM duckdb_settings() WHERE name = 'skein_compression'"

@@ -11,7 +11,7 @@ import socket
 import threading
 import unittest
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, Programs, is_idle, main, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, is_idle, main, until
 
 try:
     import duckdb
@@ -129,14 +129,6 @@ class RetryTest(ClusterTest):
 
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
 class SessionTest(ClusterTest):
-    def connect(self, workers):
-        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
-        self.addCleanup(connection.close)
-        connection.execute(f"LOAD '{Programs.extension}'")
-        connection.execute("SET skein_mode='force'")
-        connection.execute(f"SET skein_cluster='{','.join(worker.address for worker in workers)}'")
-        return connection
-
     def lose_one_during(self, sql, expected_retries=1):
         """Executes `sql` and kills a worker when it is in the middle of it; returns the connection."""
         workers = self.workers(3)

@@ -8,7 +8,7 @@ import signal
 import threading
 import unittest
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, Programs, main, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, main, until
 
 try:
     import duckdb
@@ -19,11 +19,7 @@ except ImportError:
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
 class SlotsTest(ClusterTest):
     def connect(self, workers):
-        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
-        self.addCleanup(connection.close)
-        connection.execute(f"LOAD '{Programs.extension}'")
-        connection.execute("SET skein_mode='force'")
-        connection.execute(f"SET skein_cluster='{','.join(worker.address for worker in workers)}'")
+        connection = super().connect(workers)
         # Whoever had to wait for a reader would wait for ever.
         connection.execute("SET skein_buffer_bytes=1")
         connection.execute("SET skein_page_bytes=10000")

@@ -12,7 +12,7 @@ import time
 import unittest
 import urllib.request
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, Programs, main, start, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, main, start, until
 
 try:
     import duckdb
@@ -37,21 +37,13 @@ def all_stopped(worker):
 
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
 class TableFunctionTest(ClusterTest):
-    def connect(self, cluster):
-        connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": "2"})
-        self.addCleanup(connection.close)
-        connection.execute(f"LOAD '{Programs.extension}'")
-        connection.execute("SET skein_mode='force'")
-        connection.execute(cluster)
-        return connection
-
     def cluster_of(self, *workers):
         return f"SET skein_cluster='{','.join(getattr(worker, 'address', worker) for worker in workers)}'"
 
     def test_workers_that_are_well_and_one_that_is_not(self):
         workers = self.workers(1, threads=3, options=("--slots", "7"))
         nobody = free_address()
-        connection = self.connect(self.cluster_of(workers[0], nobody))
+        connection = self.connect_with(self.cluster_of(workers[0], nobody))
         rows = connection.execute(
             "SELECT address, state, slots, threads, running_tasks, memory_limit, duckdb_version = version() "
             "FROM skein_cluster()"
@@ -66,7 +58,7 @@ class TableFunctionTest(ClusterTest):
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
-            connection = self.connect(self.cluster_of(f"127.0.0.1:{silent.getsockname()[1]}"))
+            connection = self.connect_with(self.cluster_of(f"127.0.0.1:{silent.getsockname()[1]}"))
             connection.execute("SET skein_connect_timeout='500 ms'")
             began = time.monotonic()
             rows = connection.execute("SELECT state, reason <> '' FROM skein_cluster()").fetchall()
@@ -75,7 +67,7 @@ class TableFunctionTest(ClusterTest):
 
     def test_a_worker_that_stands_still_is_given_up(self):
         workers = self.workers(2)
-        connection = self.connect(self.cluster_of(*workers))
+        connection = self.connect_with(self.cluster_of(*workers))
         self.assertEqual(connection.execute("SELECT count(*) FROM skein_cluster() WHERE state = 'ready'").fetchall(), [(2,)])
         workers[1].process.send_signal(signal.SIGSTOP)
         until(lambda: all_stopped(workers[1]), LIMIT, "all its threads have stopped")
@@ -83,24 +75,24 @@ class TableFunctionTest(ClusterTest):
         self.assertEqual(rows, [("ready",), ("unreachable",)])
 
     def test_a_name_that_nobody_knows(self):
-        connection = self.connect("SET skein_cluster='dns:///no-such-host.invalid:1'")
+        connection = self.connect_with("SET skein_cluster='dns:///no-such-host.invalid:1'")
         rows = connection.execute("SELECT address, state, reason <> '' FROM skein_cluster()").fetchall()
         self.assertEqual(rows, [("dns:///no-such-host.invalid:1", "unreachable", True)])
 
     def test_workers_inside_the_process(self):
-        connection = self.connect("SET skein_workers=3")
+        connection = self.connect_with("SET skein_workers=3")
         rows = connection.execute("SELECT address, state FROM skein_cluster()").fetchall()
         self.assertEqual(rows, [("local-1", "ready"), ("local-2", "ready"), ("local-3", "ready")])
 
     def test_without_workers_there_are_no_rows(self):
-        connection = self.connect("SET skein_mode='auto'")
+        connection = self.connect_with("SET skein_mode='auto'")
         self.assertEqual(connection.execute("FROM skein_cluster()").fetchall(), [])
         self.assertEqual(connection.execute("FROM skein_queries()").fetchall(), [])
         self.assertEqual(connection.execute("FROM skein_stages()").fetchall(), [])
 
     def test_queries_of_this_session_and_of_others(self):
         workers = self.workers(2)
-        connection = self.connect(self.cluster_of(*workers))
+        connection = self.connect_with(self.cluster_of(*workers))
         connection.execute(f"SELECT count(*) FROM '{self.keys}'").fetchall()
         rows = connection.execute("SELECT is_own, state, attempt, workers FROM skein_queries()").fetchall()
         self.assertEqual(rows, [(True, "finished", 0, 2)])
@@ -114,7 +106,7 @@ class TableFunctionTest(ClusterTest):
 
     def test_a_query_of_another_process_is_cancelled(self):
         workers = self.workers(2)
-        connection = self.connect(self.cluster_of(*workers))
+        connection = self.connect_with(self.cluster_of(*workers))
         query = self.begun(workers, self.shuffling())
         ((name,),) = connection.execute("SELECT query FROM skein_queries() WHERE state = 'running'").fetchall()
         rows = connection.execute("FROM skein_cancel($1)", [name]).fetchall()
@@ -125,7 +117,7 @@ class TableFunctionTest(ClusterTest):
         self.assertEqual(connection.execute("FROM skein_cancel($1)", [name]).fetchall(), [(name, False)])
 
     def test_a_query_of_the_same_process_is_cancelled(self):
-        connection = self.connect("SET skein_workers=2")
+        connection = self.connect_with("SET skein_workers=2")
         other = connection.cursor()
         for statement in ("SET skein_mode='force'", "SET skein_workers=2"):
             other.execute(statement)
@@ -151,7 +143,7 @@ class TableFunctionTest(ClusterTest):
         self.assertEqual(other.execute("SELECT cancelled FROM skein_cancel('nonsense')").fetchall(), [(False,)])
 
     def test_the_progress_only_grows(self):
-        connection = self.connect("SET skein_workers=2")
+        connection = self.connect_with("SET skein_workers=2")
         for statement in ("SET enable_progress_bar=true", "SET enable_progress_bar_print=false"):
             connection.execute(statement)
         heavy = "list_sum(list_transform(range(k % 100 + 300), x -> hash(x, h) % 7))"
@@ -175,7 +167,7 @@ class TableFunctionTest(ClusterTest):
         self.assertTrue(any(0 < value < 100 for value in seen), seen[-1:])
 
     def test_stages_are_those_of_the_last_query(self):
-        connection = self.connect(self.cluster_of(*self.workers(2)))
+        connection = self.connect_with(self.cluster_of(*self.workers(2)))
         connection.execute(f"SELECT k, count(*) FROM '{self.keys}' GROUP BY k ORDER BY k").fetchall()
         stages, tasks = connection.execute("SELECT stages, tasks FROM skein_last_query()").fetchone()
         rows = connection.execute(
