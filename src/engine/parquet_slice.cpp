@@ -1,7 +1,7 @@
 #include "engine/parquet_slice.hpp"
 
-#include "engine/dynamic_filters.hpp"
 #include "engine/parquet_slice_reader.hpp"
+#include "engine/slice_scan.hpp"
 
 #include "duckdb/common/serializer/deserializer.hpp"
 #include "duckdb/common/serializer/serializer.hpp"
@@ -187,21 +187,8 @@ unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, 
 	description.files = std::move(files);
 	auto bind_data = MakeBindData(std::move(description));
 	auto rows = bind_data->bind_data->Cast<SliceBindData>().Rows();
-	auto function = SliceFunction();
-	function.get_virtual_columns(context, bind_data.get());
-
-	auto slice = make_uniq<LogicalGet>(get.table_index, std::move(function), std::move(bind_data), get.returned_types,
-									   get.names, get.virtual_columns);
-	auto column_ids = get.GetColumnIds();
-	slice->SetColumnIds(std::move(column_ids));
-	slice->projection_ids = get.projection_ids;
-	slice->table_filters = std::move(*get.table_filters.Copy());
-	skein::DropDynamicFilters(slice->table_filters);
-	slice->extra_info.file_filters = get.extra_info.file_filters;
-	slice->extra_info.total_files = get.extra_info.total_files;
-	slice->extra_info.filtered_files = get.extra_info.filtered_files;
+	auto slice = skein::MakeSliceScan(context, get, SliceFunction(), std::move(bind_data));
 	slice->SetEstimatedCardinality(rows);
-	slice->ResolveOperatorTypes();
 	return slice;
 }
 

@@ -1,6 +1,6 @@
 #include "engine/text_slice.hpp"
 
-#include "engine/dynamic_filters.hpp"
+#include "engine/slice_scan.hpp"
 #include "engine/text_slice_parts.hpp"
 
 #include "duckdb/common/serializer/deserializer.hpp"
@@ -24,20 +24,7 @@ unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, 
 	auto csv = KindOf(scan) == SliceKind::CSV;
 	auto function = csv ? CsvSliceFunction() : JsonSliceFunction();
 	auto bind_data = csv ? MakeCsvSlice(context, scan, std::move(files)) : MakeJsonSlice(scan, std::move(files));
-	function.get_virtual_columns(context, bind_data.get());
-
-	auto slice = make_uniq<LogicalGet>(get.table_index, std::move(function), std::move(bind_data), get.returned_types,
-									   get.names, get.virtual_columns);
-	auto column_ids = get.GetColumnIds();
-	slice->SetColumnIds(std::move(column_ids));
-	slice->projection_ids = get.projection_ids;
-	slice->table_filters = std::move(*get.table_filters.Copy());
-	skein::DropDynamicFilters(slice->table_filters);
-	slice->extra_info.file_filters = get.extra_info.file_filters;
-	slice->extra_info.total_files = get.extra_info.total_files;
-	slice->extra_info.filtered_files = get.extra_info.filtered_files;
-	slice->ResolveOperatorTypes();
-	return slice;
+	return skein::MakeSliceScan(context, get, std::move(function), std::move(bind_data));
 }
 
 } // namespace

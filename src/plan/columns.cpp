@@ -4,6 +4,7 @@
 #include "duckdb/planner/expression_iterator.hpp"
 #include "duckdb/planner/logical_operator_visitor.hpp"
 #include "duckdb/planner/operator/logical_aggregate.hpp"
+#include "duckdb/planner/operator/logical_distinct.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
 
 namespace skein {
@@ -73,6 +74,15 @@ void AddProjection(unique_ptr<LogicalOperator> &op, idx_t table_index, vector<un
 	projection->children.push_back(std::move(op));
 	projection->ResolveOperatorTypes();
 	op = std::move(projection);
+}
+
+void AddDistinct(unique_ptr<LogicalOperator> &op, vector<unique_ptr<Expression>> targets, idx_t estimated_cardinality) {
+	auto distinct = make_uniq<LogicalDistinct>(DistinctType::DISTINCT);
+	distinct->distinct_targets = std::move(targets);
+	distinct->SetEstimatedCardinality(estimated_cardinality);
+	distinct->children.push_back(std::move(op));
+	distinct->ResolveOperatorTypes();
+	op = std::move(distinct);
 }
 
 std::string ColumnName(const LogicalOperator &op, const ColumnBinding &column) {

@@ -33,6 +33,10 @@ Columns(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expression
 void AddProjection(duckdb::unique_ptr<duckdb::LogicalOperator> &op, duckdb::idx_t table_index,
 				   duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> expressions);
 
+//! Puts a DISTINCT of these targets, all columns of `op`, above it.
+void AddDistinct(duckdb::unique_ptr<duckdb::LogicalOperator> &op,
+				 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> targets, duckdb::idx_t estimated_cardinality);
+
 //! How EXPLAIN shows a column of `op`; empty if it is computed by an operator whose columns have no names.
 std::string ColumnName(const duckdb::LogicalOperator &op, const duckdb::ColumnBinding &column);
 

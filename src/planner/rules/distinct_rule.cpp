@@ -42,12 +42,7 @@ public:
 			return below;
 		}
 		if (distinct.distinct_type == DistinctType::DISTINCT) {
-			auto local = make_uniq<LogicalDistinct>(DistinctType::DISTINCT);
-			local->distinct_targets = CopyAll(distinct.distinct_targets);
-			local->SetEstimatedCardinality(distinct.EstimateCardinality(placement.Context()));
-			local->children.push_back(std::move(child));
-			local->ResolveOperatorTypes();
-			child = std::move(local);
+			AddDistinct(child, CopyAll(distinct.distinct_targets), distinct.EstimateCardinality(placement.Context()));
 		}
 		return placement.Shuffle(child, std::move(keys));
 	}

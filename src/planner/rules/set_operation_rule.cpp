@@ -1,7 +1,6 @@
 #include "duckdb/common/type_visitor.hpp"
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
 #include "duckdb/planner/expression_binder.hpp"
-#include "duckdb/planner/operator/logical_distinct.hpp"
 #include "duckdb/planner/operator/logical_set_operation.hpp"
 #include "plan/columns.hpp"
 #include "planner/rules/rules.hpp"
@@ -35,14 +34,19 @@ vector<LogicalType> PhysicalTypes(LogicalOperator &op) {
 	return PhysicalTypes(*op.children[0]);
 }
 
+//! All columns of `op`, with these types.
+vector<unique_ptr<Expression>> AllColumns(LogicalOperator &op, const vector<LogicalType> &types) {
+	vector<unique_ptr<Expression>> result;
+	auto bindings = op.GetColumnBindings();
+	for (idx_t i = 0; i < bindings.size(); i++) {
+		result.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(op, bindings[i]), types[i], bindings[i]));
+	}
+	return result;
+}
+
 //! Gives the columns of `op` these types, which differ from its own in collations alone. They go by position above.
 void SetTypes(Placement &placement, unique_ptr<LogicalOperator> &op, const vector<LogicalType> &types) {
-	vector<unique_ptr<Expression>> columns;
-	auto bindings = op->GetColumnBindings();
-	for (idx_t i = 0; i < bindings.size(); i++) {
-		columns.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(*op, bindings[i]), types[i], bindings[i]));
-	}
-	AddProjection(op, placement.NewTableIndex(), std::move(columns));
+	AddProjection(op, placement.NewTableIndex(), AllColumns(*op, types));
 }
 
 //! These columns of an operator, as DuckDB compares them: by their collation.
@@ -155,7 +159,7 @@ private:
 			}
 			if (exact && places[i].IsSpread() && !op.Cast<LogicalSetOperation>().setop_all &&
 				!HasDistinctRows(*child)) {
-				AddDistinct(placement, child);
+				AddDistinct(child, AllColumns(*child, child->types), child->EstimateCardinality(placement.Context()));
 			}
 			placement.Shuffle(child, KeysAt(placement.Context(), *child, keys));
 		}
@@ -168,19 +172,6 @@ private:
 			result.keys.push_back({columns[key]});
 		}
 		return result;
-	}
-
-	static void AddDistinct(Placement &placement, unique_ptr<LogicalOperator> &op) {
-		auto distinct = make_uniq<LogicalDistinct>(DistinctType::DISTINCT);
-		auto bindings = op->GetColumnBindings();
-		for (idx_t i = 0; i < bindings.size(); i++) {
-			distinct->distinct_targets.push_back(
-				make_uniq<BoundColumnRefExpression>(ColumnName(*op, bindings[i]), op->types[i], bindings[i]));
-		}
-		distinct->SetEstimatedCardinality(op->EstimateCardinality(placement.Context()));
-		distinct->children.push_back(std::move(op));
-		distinct->ResolveOperatorTypes();
-		op = std::move(distinct);
 	}
 };
 
