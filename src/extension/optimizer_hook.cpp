@@ -1,5 +1,6 @@
 #include "extension/optimizer_hook.hpp"
 
+#include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "explain/plan_outline.hpp"
 #include "explain/plan_text.hpp"
@@ -147,12 +148,24 @@ bool MayDistribute(const Settings &settings) {
 		   (settings.mode == Mode::AUTO && (!settings.cluster.empty() || settings.workers > 0));
 }
 
-void SetLateMaterialization(LogicalOperator &op, bool allowed) {
+bool IsWindowOverAllRows(const LogicalOperator &op) {
+	return op.type == LogicalOperatorType::LOGICAL_WINDOW &&
+		   std::any_of(op.expressions.begin(), op.expressions.end(), [](auto &window) {
+			   return window->template Cast<BoundWindowExpression>().partitions.empty();
+		   });
+}
+
+//! The first rows of all, by a window, are DuckDB's `arg_min` of the table. Of no rows that is a row of NULLs, which is
+//! lost again if the other columns are read in a second scan: such a scan stays as DuckDB wants it.
+void ForbidLateMaterialization(LogicalOperator &op) {
+	if (IsWindowOverAllRows(op)) {
+		return;
+	}
 	if (op.type == LogicalOperatorType::LOGICAL_GET) {
-		op.Cast<LogicalGet>().function.late_materialization = allowed;
+		op.Cast<LogicalGet>().function.late_materialization = false;
 	}
 	for (auto &child : op.children) {
-		SetLateMaterialization(*child, allowed);
+		ForbidLateMaterialization(*child);
 	}
 }
 
@@ -160,7 +173,7 @@ void SetLateMaterialization(LogicalOperator &op, bool allowed) {
 //! is one more join between stages and no gain.
 void PrepareOptimizers(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan) {
 	if (MayDistribute(Settings::Read(input.context))) {
-		SetLateMaterialization(*plan, false);
+		ForbidLateMaterialization(*plan);
 	}
 }
 
