@@ -1,5 +1,6 @@
 #include "planner/rules/recursion.hpp"
 #include "planner/rules/rules.hpp"
+#include "planner/rules/step_invariants.hpp"
 
 #include "duckdb/planner/operator/logical_cteref.hpp"
 
@@ -17,15 +18,19 @@ bool Contains(const LogicalOperator &op, const std::function<bool(const LogicalO
 					   [&](const unique_ptr<LogicalOperator> &child) { return Contains(*child, matches); });
 }
 
-//! A recursive CTE: only the rows that it starts from come from other tasks.
+//! A recursive CTE: the rows that it starts from and the files that its step reads come from other tasks.
 //!
-//!     RecursiveCTE              RecursiveCTE
+//!     RecursiveCTE              CTE[files of the step]
 //!       start            =>       NetworkCoalesce
-//!       step                        start
-//!                                 step
+//!       step                        files
+//!         files                   RecursiveCTE
+//!                                   NetworkCoalesce
+//!                                     start
+//!                                   step
+//!                                     CTERef[files of the step]
 //!
 //! DuckDB runs the step once per iteration and reads all of its inputs anew each time, but a boundary can be read only
-//! once: there is none in the step, which stays as it is.
+//! once: there is none in the step, which runs in one task.
 class RecursiveRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
@@ -33,6 +38,9 @@ public:
 	}
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
+		if (HoistStepInvariants(placement, op)) {
+			return placement.Place(op, keep_order, placement.Preferred());
+		}
 		placement.AddReason("the step of a recursive CTE is not distributed");
 		auto &start = op->children[0];
 		auto result = placement.Coalesce(start, placement.Place(start, keep_order));
