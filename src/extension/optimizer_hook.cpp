@@ -150,9 +150,8 @@ bool MayDistribute(const Settings &settings) {
 
 bool IsWindowOverAllRows(const LogicalOperator &op) {
 	return op.type == LogicalOperatorType::LOGICAL_WINDOW &&
-		   std::any_of(op.expressions.begin(), op.expressions.end(), [](auto &window) {
-			   return window->template Cast<BoundWindowExpression>().partitions.empty();
-		   });
+		   std::any_of(op.expressions.begin(), op.expressions.end(),
+					   [](auto &window) { return window->template Cast<BoundWindowExpression>().partitions.empty(); });
 }
 
 //! The first rows of all, by a window, are DuckDB's `arg_min` of the table. Of no rows that is a row of NULLs, which is

@@ -56,6 +56,15 @@ vector<unique_ptr<Expression>> CopyAll(const vector<unique_ptr<Expression>> &exp
 	return result;
 }
 
+vector<unique_ptr<Expression>> AllColumns(LogicalOperator &op, const vector<LogicalType> &types) {
+	vector<unique_ptr<Expression>> result;
+	auto bindings = op.GetColumnBindings();
+	for (idx_t i = 0; i < bindings.size(); i++) {
+		result.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(op, bindings[i]), types[i], bindings[i]));
+	}
+	return result;
+}
+
 vector<ColumnBinding> Columns(const vector<unique_ptr<Expression>> &expressions) {
 	vector<ColumnBinding> result;
 	for (auto &expression : expressions) {

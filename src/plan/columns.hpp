@@ -25,6 +25,10 @@ void SubstituteColumns(duckdb::unique_ptr<duckdb::Expression> &expression,
 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>>
 CopyAll(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);
 
+//! References to all columns of `op`, which have these types.
+duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> AllColumns(duckdb::LogicalOperator &op,
+																  const duckdb::vector<duckdb::LogicalType> &types);
+
 //! The columns of those that are nothing else.
 duckdb::vector<duckdb::ColumnBinding>
 Columns(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);

@@ -23,12 +23,7 @@ bool AreColumns(const vector<BoundOrderByNode> &orders) {
 //!                                  ...
 void ComputeOrders(Placement &placement, unique_ptr<LogicalOperator> &child, vector<BoundOrderByNode> &orders) {
 	child->ResolveOperatorTypes();
-	auto names = child->GetColumnBindings();
-	vector<unique_ptr<Expression>> expressions;
-	for (idx_t i = 0; i < names.size(); i++) {
-		expressions.push_back(
-			make_uniq<BoundColumnRefExpression>(ColumnName(*child, names[i]), child->types[i], names[i]));
-	}
+	auto expressions = AllColumns(*child, child->types);
 	auto table_index = placement.NewTableIndex();
 	for (auto &order : orders) {
 		auto alias = order.expression->GetName();

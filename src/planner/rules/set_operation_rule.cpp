@@ -34,16 +34,6 @@ vector<LogicalType> PhysicalTypes(LogicalOperator &op) {
 	return PhysicalTypes(*op.children[0]);
 }
 
-//! All columns of `op`, with these types.
-vector<unique_ptr<Expression>> AllColumns(LogicalOperator &op, const vector<LogicalType> &types) {
-	vector<unique_ptr<Expression>> result;
-	auto bindings = op.GetColumnBindings();
-	for (idx_t i = 0; i < bindings.size(); i++) {
-		result.push_back(make_uniq<BoundColumnRefExpression>(ColumnName(op, bindings[i]), types[i], bindings[i]));
-	}
-	return result;
-}
-
 //! Gives the columns of `op` these types, which differ from its own in collations alone. They go by position above.
 void SetTypes(Placement &placement, unique_ptr<LogicalOperator> &op, const vector<LogicalType> &types) {
 	AddProjection(op, placement.NewTableIndex(), AllColumns(*op, types));
