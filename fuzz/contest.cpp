@@ -56,9 +56,12 @@ std::string WithoutDetails(const std::string &message) {
 	return result.substr(0, 120);
 }
 
-//! Whether it is an error that the engine does not mean to give, like one of a buffer that ends too early.
+//! Whether it is an error that the engine does not mean to give, like one of a buffer that ends too early. CASE cannot
+//! choose between arrays, but fails only if one chunk has rows of both branches.
 bool IsUnmeant(const Outcome &outcome) {
-	return !outcome.answer && outcome.error.Type() == ExceptionType::INVALID;
+	return !outcome.answer && (outcome.error.Type() == ExceptionType::INVALID ||
+							   (outcome.error.Type() == ExceptionType::NOT_IMPLEMENTED &&
+								duckdb::StringUtil::Contains(outcome.error.RawMessage(), "type for case expression")));
 }
 
 //! Whether the instance is of no use any more.
