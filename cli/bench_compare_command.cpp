@@ -1,10 +1,11 @@
-#include "bench_report.hpp"
+#include "bench_comparison.hpp"
 #include "commands.hpp"
 #include "sql_input.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
-#include <map>
+#include <sstream>
 
 namespace skein::cli {
 namespace {
@@ -12,61 +13,107 @@ namespace {
 struct CompareOptions {
 	std::string before;
 	std::string after;
+	bool anyway = false;
 };
 
-//! One query's median in a report of bench.
-struct QueryTime {
-	std::string query;
-	double milliseconds = 0;
-};
-
-//! Reads what `bench --out` has written. Throws CommandError (wrong usage) when the file holds anything else.
-std::vector<QueryTime> ReadTimes(const std::string &path) {
+nlohmann::json ReadReport(const std::string &path) {
 	auto text = ReadFile(path);
 	try {
 		auto report = nlohmann::json::parse(text);
-		std::vector<QueryTime> times;
-		for (auto &query : report.at("queries")) {
-			times.push_back(
-				{query.at("query").get<std::string>(), Median(query.at("distributed_ms").get<std::vector<double>>())});
-		}
-		return times;
+		// Throws if it is another kind of JSON.
+		BenchComparison(report, report);
+		return report;
 	} catch (const nlohmann::json::exception &) {
 		throw CommandError(ExitCode::WRONG_USAGE, "'" + path + "' is no report of skein bench");
 	}
 }
 
-void PrintLine(const std::string &query, double before_ms, double after_ms) {
-	std::cout << std::left << std::setw(8) << query << std::right << std::fixed << std::setprecision(1) << std::setw(12)
-			  << before_ms << std::setw(12) << after_ms << std::setprecision(3) << std::setw(9) << after_ms / before_ms
-			  << '\n';
+const char *MarkText(Mark mark) {
+	switch (mark) {
+	case Mark::FASTER:
+		return "clearly faster";
+	case Mark::NOISE:
+		return "within noise";
+	case Mark::SLOWER:
+		return "clearly slower";
+	case Mark::TOO_FEW:
+		return "too few to tell";
+	default:
+		return "not compared";
+	}
 }
 
-ExitCode RunCompare(const CompareOptions &options) {
-	auto before = ReadTimes(options.before);
-	std::map<std::string, double> after;
-	for (auto &time : ReadTimes(options.after)) {
-		after[time.query] = time.milliseconds;
-	}
-	std::cout << "query         A in ms     B in ms      B/A\n";
-	double before_total = 0;
-	double after_total = 0;
-	for (auto &time : before) {
-		auto other = after.find(time.query);
-		// A query that failed has no times.
-		if (other == after.end() || time.milliseconds == 0 || other->second == 0) {
-			std::cerr << "skein: " << time.query << " was not timed in both reports\n";
-			continue;
+std::string Decimal(double value, int digits) {
+	std::ostringstream text;
+	text << std::fixed << std::setprecision(digits) << value;
+	return text.str();
+}
+
+//! Prints lines of columns: the first to the left, the last as it is, the others to the right.
+class Table {
+public:
+	explicit Table(const BenchComparison &comparison) {
+		for (auto &query : comparison.Queries()) {
+			name_width_ = std::max(name_width_, static_cast<int>(query.query.size()));
 		}
-		PrintLine(time.query, time.milliseconds, other->second);
-		before_total += time.milliseconds;
-		after_total += other->second;
+		PrintLine("query", {"A ms", "spread", "B ms", "spread", "B/A", "p"}, "");
 	}
-	if (before_total == 0) {
+
+	void Print(const Comparison &line, bool is_total) const {
+		auto verdict = std::string(MarkText(line.mark));
+		for (auto &remark : line.remarks) {
+			verdict += ", " + remark;
+		}
+		if (line.before_ms <= 0) {
+			PrintLine(line.query, {"-", "-", "-", "-", "-", "-"}, verdict);
+			return;
+		}
+		auto spread = [&](double value) { return is_total ? std::string() : Decimal(100 * value, 1) + "%"; };
+		PrintLine(line.query,
+				  {Decimal(line.before_ms, 1), spread(line.before_spread), Decimal(line.after_ms, 1),
+				   spread(line.after_spread), Decimal(line.Ratio(), 3), Decimal(line.p, 4)},
+				  verdict);
+	}
+
+private:
+	static constexpr int CELL_WIDTH = 10;
+
+	void PrintLine(const std::string &name, const std::vector<std::string> &cells, const std::string &verdict) const {
+		std::cout << std::left << std::setw(name_width_) << name << std::right;
+		for (auto &cell : cells) {
+			std::cout << std::setw(CELL_WIDTH) << cell;
+		}
+		std::cout << (verdict.empty() ? "" : "  ") << verdict << '\n';
+	}
+
+	int name_width_ = 6;
+};
+
+ExitCode RunCompare(const CompareOptions &options) {
+	BenchComparison comparison(ReadReport(options.before), ReadReport(options.after));
+	auto obstacles = comparison.Obstacles();
+	if (!obstacles.empty() && !options.anyway) {
+		std::string text;
+		for (auto &obstacle : obstacles) {
+			text += (text.empty() ? "" : "; ") + obstacle;
+		}
 		throw CommandError(ExitCode::WRONG_USAGE,
-						   "'" + options.before + "' and '" + options.after + "' share no query");
+						   "the reports are not of the same thing (--anyway compares them): " + text);
 	}
-	PrintLine("total", before_total, after_total);
+	if (comparison.Total().mark == Mark::NOT_COMPARED) {
+		throw CommandError(ExitCode::WRONG_USAGE,
+						   "'" + options.before + "' and '" + options.after + "' share no query with times");
+	}
+	auto differences = comparison.Differences();
+	obstacles.insert(obstacles.end(), differences.begin(), differences.end());
+	for (auto &difference : obstacles) {
+		std::cerr << "skein: not the same: " << difference << '\n';
+	}
+	Table table(comparison);
+	for (auto &query : comparison.Queries()) {
+		table.Print(query, false);
+	}
+	table.Print(comparison.Total(), true);
 	return ExitCode::DONE;
 }
 
@@ -77,6 +124,7 @@ void AddBenchCompareCommand(CLI::App &bench, Action &action) {
 	auto command = bench.add_subcommand("compare", "Compares the distributed times of two reports");
 	command->add_option("A", options->before, "A report that bench --out has written")->required();
 	command->add_option("B", options->after, "Another")->required();
+	command->add_flag("--anyway", options->anyway, "Also if they are of other data, another scale or machine");
 	command->callback([&action, options] { action = [options] { return RunCompare(*options); }; });
 }
 
