@@ -6,6 +6,7 @@
 #include "duckdb/parser/keyword_helper.hpp"
 #include "duckdb/parser/statement/logical_plan_statement.hpp"
 #include "duckdb/planner/binder.hpp"
+#include "engine/executor_tasks.hpp"
 #include "engine/plan_meter.hpp"
 #include "engine/plan_serializer.hpp"
 #include "worker/task_watcher.hpp"
@@ -13,6 +14,13 @@
 namespace skein {
 
 using namespace duckdb;
+
+namespace {
+
+//! After so many the thread that is waited for is not just about to let go.
+constexpr size_t MAX_YIELDS = 1000;
+
+} // namespace
 
 //! The job that prepares a task, run by DuckDB's scheduler like any other.
 class WorkerTask::StartTask final : public Task {
@@ -144,8 +152,10 @@ void WorkerTask::Check() {
 	}
 	if (!pending_->HasError()) {
 		// The thread that ran the last of DuckDB's tasks may still be about to let go of it, and has been interrupted
-		// by this one: without it Execute() would burn the core until it has.
-		std::this_thread::yield();
+		// by this one: Execute() would burn the core until it has.
+		for (size_t i = 0; i < MAX_YIELDS && HoldsTasks(context.GetExecutor()); i++) {
+			std::this_thread::yield();
+		}
 		auto rows = pending_->Execute();
 		if (rows->HasError()) {
 			result.error = rows->GetErrorObject();

@@ -204,8 +204,6 @@ private:
 		for (idx_t i = 0; i < aggregate.groups.size(); i++) {
 			aggregate.groups[i] = GroupColumn(*partial, i);
 		}
-		// They described the rows that are read; what is read now are parts.
-		aggregate.group_stats.clear();
 		aggregate.children[0] = std::move(partial);
 	}
 };

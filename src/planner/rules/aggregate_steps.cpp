@@ -90,6 +90,10 @@ unique_ptr<LogicalAggregate> MakePartial(Placement &placement, LogicalAggregate 
 	}
 	auto partial = make_uniq<LogicalAggregate>(group_index, aggregate_index, std::move(partials));
 	partial->groups = CopyAll(aggregate.groups);
+	// What is known of the values in the groups holds in both steps: DuckDB may need no hash table in either.
+	for (auto &stats : aggregate.group_stats) {
+		partial->group_stats.push_back(stats ? stats->ToUnique() : nullptr);
+	}
 	partial->grouping_sets = aggregate.grouping_sets;
 	partial->SetEstimatedCardinality(aggregate.EstimateCardinality(placement.Context()));
 	partial->children.push_back(std::move(aggregate.children[0]));
