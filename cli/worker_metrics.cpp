@@ -141,7 +141,10 @@ private:
 };
 
 struct WorkerMetrics::Server {
-	explicit Server(const std::string &address) : exposer(address) {
+	//! A client that asks half a question keeps a thread until its time is up.
+	explicit Server(const std::string &address)
+		: exposer(
+			  std::vector<std::string>{"listening_ports", address, "num_threads", "4", "request_timeout_ms", "1000"}) {
 	}
 	prometheus::Exposer exposer;
 };

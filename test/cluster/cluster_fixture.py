@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -37,6 +38,12 @@ def start(*arguments, folder=None):
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def free_address():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
 
 
 class Worker:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a cluster says of itself: table functions, `skein top`, metrics.
+"""What a cluster says of itself: table functions, `skein top`.
 
     status_test.py PROGRAM
 """
@@ -10,20 +10,13 @@ import socket
 import threading
 import time
 import unittest
-import urllib.request
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, main, start, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, free_address, main, start, until
 
 try:
     import duckdb
 except ImportError:
     duckdb = None
-
-
-def free_address():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{free.getsockname()[1]}"
 
 
 def all_stopped(worker):
@@ -199,53 +192,6 @@ class TopTest(ClusterTest):
         self.addCleanup(self.end, top)
         code, out, err = self.finish(top, FAILURE_LIMIT)
         self.assertEqual((code, out), (2, ""), err)
-
-
-class MetricsTest(ClusterTest):
-    def worker_with_metrics(self):
-        address = free_address()
-        (worker,) = self.workers(1, options=("--metrics", address))
-        return worker, address
-
-    def scrape(self, address):
-        with urllib.request.urlopen(f"http://{address}/metrics", timeout=FAILURE_LIMIT) as answer:
-            self.assertTrue(answer.headers["Content-Type"].startswith("text/plain"))
-            text = answer.read().decode()
-        return dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-
-    def test_counts_what_has_run(self):
-        worker, address = self.worker_with_metrics()
-        self.assertEqual(self.scrape(address)["skein_worker_queries_total"], "0")
-        self.assert_works([worker])
-        metrics = self.scrape(address)
-        self.assertEqual(metrics["skein_worker_queries_total"], "1")
-        self.assertGreater(float(metrics['skein_worker_tasks_total{result="finished"}']), 1)
-        self.assertEqual(metrics['skein_worker_tasks{state="running"}'], "0")
-        self.assertGreater(float(metrics["skein_worker_output_rows_total"]), 1000)
-        self.assertGreater(float(metrics['skein_worker_output_bytes_total{kind="page"}']), 8000)
-        self.assertEqual(metrics["skein_worker_threads"], "1")
-
-    def test_a_busy_worker_answers_too(self):
-        worker, address = self.worker_with_metrics()
-        query = self.begun([worker], self.scanning())
-        until(lambda: self.scrape(address)['skein_worker_tasks{state="running"}'] != "0", LIMIT, "a task runs")
-        began = time.monotonic()
-        for _ in range(20):
-            self.scrape(address)
-        self.assertLess(time.monotonic() - began, FAILURE_LIMIT)
-        query.send_signal(signal.SIGINT)
-        self.finish(query, FAILURE_LIMIT)
-        until(
-            lambda: self.scrape(address)['skein_worker_tasks_total{result="cancelled"}'] != "0", LIMIT, "it is counted"
-        )
-
-    def test_an_address_that_is_in_use(self):
-        _, address = self.worker_with_metrics()
-        second = start("worker", "--listen", "127.0.0.1:0", "--metrics", address)
-        self.addCleanup(self.end, second)
-        code, _, err = self.finish(second, FAILURE_LIMIT)
-        self.assertEqual(code, 1)
-        self.assert_one_line(err, f"cannot serve metrics at {address}")
 
 
 if __name__ == "__main__":
