@@ -1,5 +1,7 @@
 #include "engine/aggregate_choice.hpp"
 
+#include "engine/aggregate_lists.hpp"
+
 #include "duckdb/catalog/catalog.hpp"
 #include "duckdb/catalog/catalog_entry/aggregate_function_catalog_entry.hpp"
 #include "duckdb/function/function_binder.hpp"
@@ -77,6 +79,16 @@ unique_ptr<BoundAggregateExpression> MustBind(ClientContext &context, const stri
 	return result;
 }
 
+//! The first arguments as a struct.
+unique_ptr<Expression> PackRow(ClientContext &context, const BoundAggregateExpression &aggregate, idx_t arguments) {
+	vector<unique_ptr<Expression>> fields;
+	for (idx_t i = 0; i < arguments; i++) {
+		fields.push_back(aggregate.children[i]->Copy());
+		fields.back()->SetAlias(FIELDS[i]);
+	}
+	return Call(context, "struct_pack", std::move(fields));
+}
+
 } // namespace
 
 unique_ptr<BoundAggregateExpression> BindAggregate(ClientContext &context, const std::string &name,
@@ -103,13 +115,8 @@ bool ChoosesARow(const BoundAggregateExpression &aggregate) {
 AggregateParts SplitChoice(ClientContext &context, const BoundAggregateExpression &aggregate) {
 	auto &name = aggregate.function.name;
 	auto &rule = ChoiceRules().at(name);
-	vector<unique_ptr<Expression>> fields;
-	for (idx_t i = 0; i < rule.arguments; i++) {
-		fields.push_back(aggregate.children[i]->Copy());
-		fields.back()->SetAlias(FIELDS[i]);
-	}
 	vector<unique_ptr<Expression>> inputs;
-	inputs.push_back(Call(context, "struct_pack", std::move(fields)));
+	inputs.push_back(PackRow(context, aggregate, rule.arguments));
 	if (rule.arguments > 1) {
 		inputs.push_back(aggregate.children[1]->Copy());
 	}
@@ -133,6 +140,34 @@ AggregateParts SplitChoice(ClientContext &context, const BoundAggregateExpressio
 		// A part without rows has chosen none.
 		AddFilter(*result, IsNotNull(std::move(partial_column)));
 		return result;
+	};
+	return parts;
+}
+
+bool ChoosesRows(const BoundAggregateExpression &aggregate) {
+	return KeepsFirstRows(aggregate.function) &&
+		   aggregate.children.back()->GetExpressionClass() == ExpressionClass::BOUND_CONSTANT;
+}
+
+AggregateParts SplitChoices(ClientContext &context, const BoundAggregateExpression &aggregate) {
+	AggregateParts parts;
+	auto inner = std::make_shared<unique_ptr<Expression>>(aggregate.Copy());
+	if (aggregate.children.size() == 2) {
+		parts.partial = aggregate.Copy();
+	} else {
+		vector<unique_ptr<Expression>> inputs;
+		inputs.push_back(PackRow(context, aggregate, 2));
+		inputs.push_back(aggregate.children[1]->Copy());
+		inputs.push_back(aggregate.children[2]->Copy());
+		auto partial = MustBind(context, aggregate.function.name, std::move(inputs));
+		partial->filter = aggregate.filter ? aggregate.filter->Copy() : nullptr;
+		if (!StringUtil::EndsWith(aggregate.function.name, "_nulls_last")) {
+			AddFilter(*partial, IsNotNull(aggregate.children[0]->Copy()));
+		}
+		parts.partial = std::move(partial);
+	}
+	parts.make_final = [inner](ClientContext &final_context, unique_ptr<Expression> partial_column) {
+		return MakeFinalOfLists(final_context, (*inner)->Cast<BoundAggregateExpression>(), std::move(partial_column));
 	};
 	return parts;
 }

@@ -103,14 +103,15 @@ std::optional<AggregateParts> SplitAggregate(ClientContext &context, const Bound
 		reason = name + " is ordered: its rows have to be in one place";
 		return std::nullopt;
 	}
-	auto rule = CombineRules().find(name);
+	auto chooses_rows = ChoosesRows(aggregate);
+	auto rule = chooses_rows ? CombineRules().end() : CombineRules().find(name);
 	auto has_rule = rule != CombineRules().end();
 	if (has_rule && aggregate.children.size() > 1) {
-		reason = name + " with more than one argument cannot be computed from parts";
+		reason = name + " with a number of rows that is not constant cannot be computed from parts";
 		return std::nullopt;
 	}
 	auto chooses = ChoosesARow(aggregate);
-	if (!has_rule && !chooses && !HasFlatState(aggregate.function)) {
+	if (!has_rule && !chooses && !chooses_rows && !HasFlatState(aggregate.function)) {
 		reason = name + " cannot be computed from parts: the rows of a group have to be in one place";
 		return std::nullopt;
 	}
@@ -125,9 +126,10 @@ std::optional<AggregateParts> SplitAggregate(ClientContext &context, const Bound
 		return std::nullopt;
 	}
 
-	auto parts = has_rule  ? CombineResults(aggregate, rule->second)
-				 : chooses ? SplitChoice(context, aggregate)
-						   : CombineStates(context, aggregate);
+	auto parts = has_rule		? CombineResults(aggregate, rule->second)
+				 : chooses		? SplitChoice(context, aggregate)
+				 : chooses_rows ? SplitChoices(context, aggregate)
+								: CombineStates(context, aggregate);
 	parts.partial_type = parts.partial->return_type;
 	parts.partial->SetAlias("partial " + aggregate.GetName());
 	parts.make_final = [make = std::move(parts.make_final), return_type = aggregate.return_type,

@@ -231,6 +231,36 @@ TEST_F(AggregatePartsTest, OneRowIsChosenOfThoseThatThePartsChose) {
 	}
 }
 
+TEST_F(AggregatePartsTest, TheFirstRowsAreAmongTheFirstRowsOfTheParts) {
+	for (auto &column : AllColumns()) {
+		for (auto rows : {"1", "3", "5000"}) {
+			Check({Call("min", column + ", " + rows)});
+			Check({Call("max", column + ", " + rows)});
+		}
+		for (auto function : {"arg_min", "arg_max", "argmin", "argmax", "min_by", "max_by"}) {
+			Check({Call(function, column + ", h, 4")});
+			Check({Call(function, column + ", md5(h::VARCHAR), 200")});
+		}
+	}
+	// No two keys are equal, and NULL is one of a single row.
+	for (auto function : {"arg_min_nulls_last", "arg_max_nulls_last"}) {
+		for (auto column : {"n", "s", "{'a': n, 'b': s, 'l': l}"}) {
+			Check({Call(function, std::string(column) + ", nullif(h, hash(17)), 3")});
+			Check({Call(function, std::string(column) + ", nullif(h, hash(17)), 3000")});
+		}
+	}
+	AggregateQuery filtered{"arg_max(s, h, 7) FILTER (slice = 1 AND i8 > 100)"};
+	Check(filtered);
+	filtered.group = "";
+	Check(filtered);
+	filtered.where = "slice <> 1";
+	Check(filtered);
+	filtered.where = "false";
+	Check(filtered);
+	filtered.aggregate = "min(nested, 3)";
+	Check(filtered);
+}
+
 TEST_F(AggregatePartsTest, CollatedStringsAreComparedAsTheirCollationSays) {
 	Check({"min(s COLLATE NOCASE)"});
 	Check({"max(CASE WHEN i8 % 2 = 0 THEN upper(s) ELSE s END COLLATE NOCASE)"});
@@ -347,10 +377,9 @@ TEST_F(AggregatePartsTest, WhatNeedsAllRowsIsRefused) {
 						   "bit_xor(DISTINCT u8)",
 						   "stddev(DISTINCT n)",
 						   "arg_max(DISTINCT n, i64)",
-						   "arg_max(n, i64, 3)",
+						   "arg_max(n, i64, slice + 1)",
 						   "arg_max_nulls_last(n, i64)",
-						   "min(n, 3)",
-						   "max(s, 2)",
+						   "min(n, slice + 1)",
 						   "list(n)",
 						   "array_agg(n)",
 						   "string_agg(s, ',')",

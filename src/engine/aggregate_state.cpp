@@ -1,12 +1,11 @@
 #include "engine/aggregate_state.hpp"
 
 #include "duckdb/catalog/catalog.hpp"
-#include "duckdb/catalog/catalog_entry/aggregate_function_catalog_entry.hpp"
 #include "duckdb/function/aggregate_function.hpp"
-#include "duckdb/function/function_serialization.hpp"
 #include "duckdb/parser/parsed_data/create_aggregate_function_info.hpp"
 #include "duckdb/planner/expression/bound_aggregate_expression.hpp"
-#include "duckdb/planner/expression/bound_reference_expression.hpp"
+#include "engine/aggregate_lists.hpp"
+#include "engine/inner_aggregate.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +13,6 @@
 namespace skein {
 
 using duckdb::AggregateFunction;
-using duckdb::AggregateFunctionCatalogEntry;
 using duckdb::AggregateInputData;
 using duckdb::BoundAggregateExpression;
 using duckdb::ClientContext;
@@ -77,91 +75,19 @@ bool Matches(const std::vector<LogicalTypeId> &overload, const vector<LogicalTyp
 		[](LogicalTypeId id, const LogicalType &type) { return id == LogicalTypeId::ANY || id == type.id(); });
 }
 
-//! The aggregate inside PARTIAL_STATE and FINAL_STATE, bound. Shared by all copies of the two functions; immutable.
-struct InnerAggregate : public duckdb::AggregateFunctionInfo {
-	InnerAggregate(AggregateFunction function_p, unique_ptr<FunctionData> bind_data_p,
-				   vector<LogicalType> input_types_p)
-		: function(std::move(function_p)), bind_data(std::move(bind_data_p)), input_types(std::move(input_types_p)),
-		  state_size(function.GetStateSizeCallback()(function)) {
-	}
-
-	const AggregateFunction function;
-	const unique_ptr<FunctionData> bind_data;
-	//! The types of the inputs, which an argument type ANY of the function does not tell.
-	const vector<LogicalType> input_types;
-	const idx_t state_size;
-};
-
-//! Gives the callbacks that see no function, only bind data, the inner aggregate.
-struct StateBindData : public FunctionData {
-	explicit StateBindData(duckdb::shared_ptr<InnerAggregate> inner_p) : inner(std::move(inner_p)) {
-	}
-
-	unique_ptr<FunctionData> Copy() const override {
-		return duckdb::make_uniq<StateBindData>(inner);
-	}
-	bool Equals(const FunctionData &other_p) const override {
-		auto &other = other_p.Cast<StateBindData>();
-		auto &left = *inner;
-		auto &right = *other.inner;
-		return &left == &right ||
-			   (left.function == right.function && left.function.GetReturnType() == right.function.GetReturnType() &&
-				left.input_types == right.input_types &&
-				FunctionData::Equals(left.bind_data.get(), right.bind_data.get()));
-	}
-
-	duckdb::shared_ptr<InnerAggregate> inner;
-};
-
-InnerAggregate &GetInner(const AggregateFunction &function) {
-	if (!function.function_info) {
-		throw duckdb::InternalException("%s was not bound to an inner aggregate", function.name);
-	}
-	return function.function_info->Cast<InnerAggregate>();
-}
-
-InnerAggregate &GetInner(const AggregateInputData &input) {
-	return *input.bind_data->Cast<StateBindData>().inner;
-}
-
-AggregateInputData InnerInput(const InnerAggregate &inner, AggregateInputData &input) {
-	return AggregateInputData(inner.bind_data.get(), input.allocator, input.combine_type);
-}
-
-//===--------------------------------------------------------------------===//
-// Callbacks of both functions: their state is the inner aggregate's state
-//===--------------------------------------------------------------------===//
-
-idx_t StateSize(const AggregateFunction &function) {
-	return GetInner(function).state_size;
-}
-
-void StateInitialize(const AggregateFunction &function, data_ptr_t state) {
-	auto &inner = GetInner(function);
-	// Padding and fields that are not set yet travel too: they must not show what the memory held before.
-	std::memset(state, 0, inner.state_size);
-	inner.function.GetStateInitCallback()(inner.function, state);
-}
-
-void StateCombine(Vector &source, Vector &target, AggregateInputData &input, idx_t count) {
-	auto &inner = GetInner(input);
-	auto inner_input = InnerInput(inner, input);
-	inner.function.GetStateCombineCallback()(source, target, inner_input, count);
-}
-
 //===--------------------------------------------------------------------===//
 // PARTIAL_STATE: rows -> state -> bytes
 //===--------------------------------------------------------------------===//
 
 void PartialUpdate(Vector inputs[], AggregateInputData &input, idx_t input_count, Vector &states, idx_t count) {
-	auto &inner = GetInner(input);
-	auto inner_input = InnerInput(inner, input);
+	auto &inner = InnerAggregate::Get(input);
+	auto inner_input = inner.Input(input);
 	inner.function.GetStateUpdateCallback()(inputs, inner_input, input_count, states, count);
 }
 
 void PartialSimpleUpdate(Vector inputs[], AggregateInputData &input, idx_t input_count, data_ptr_t state, idx_t count) {
-	auto &inner = GetInner(input);
-	auto inner_input = InnerInput(inner, input);
+	auto &inner = InnerAggregate::Get(input);
+	auto inner_input = inner.Input(input);
 	if (inner.function.HasStateSimpleUpdateCallback()) {
 		inner.function.GetStateSimpleUpdateCallback()(inputs, inner_input, input_count, state, count);
 		return;
@@ -171,7 +97,7 @@ void PartialSimpleUpdate(Vector inputs[], AggregateInputData &input, idx_t input
 }
 
 void PartialFinalize(Vector &states, AggregateInputData &input, Vector &result, idx_t count, idx_t offset) {
-	auto state_size = GetInner(input).state_size;
+	auto state_size = InnerAggregate::Get(input).state_size;
 	auto copy_state = [&](data_ptr_t state) {
 		return duckdb::StringVector::AddStringOrBlob(result, duckdb::const_char_ptr_cast(state), state_size);
 	};
@@ -194,7 +120,7 @@ void PartialFinalize(Vector &states, AggregateInputData &input, Vector &result, 
 
 //! Combines the states in `blobs` into the states that `targets` points to, row by row. NULL is an empty part.
 void CombineBlobs(Vector &blobs, AggregateInputData &input, Vector &targets, idx_t count) {
-	auto &inner = GetInner(input);
+	auto &inner = InnerAggregate::Get(input);
 	duckdb::UnifiedVectorFormat blob_format;
 	duckdb::UnifiedVectorFormat target_format;
 	blobs.ToUnifiedFormat(count, blob_format);
@@ -227,7 +153,7 @@ void CombineBlobs(Vector &blobs, AggregateInputData &input, Vector &targets, idx
 		target_pointers[states] = target_data[target_format.sel->get_index(i)];
 		states++;
 	}
-	auto inner_input = InnerInput(inner, input);
+	auto inner_input = inner.Input(input);
 	inner.function.GetStateCombineCallback()(source_vector, target_vector, inner_input, states);
 }
 
@@ -240,51 +166,9 @@ void FinalSimpleUpdate(Vector inputs[], AggregateInputData &input, idx_t input_c
 	CombineBlobs(inputs[0], input, states, count);
 }
 
-void FinalFinalize(Vector &states, AggregateInputData &input, Vector &result, idx_t count, idx_t offset) {
-	auto &inner = GetInner(input);
-	auto inner_input = InnerInput(inner, input);
-	inner.function.GetStateFinalizeCallback()(states, inner_input, result, count, offset);
-}
-
 //===--------------------------------------------------------------------===//
 // Binding and serialisation
 //===--------------------------------------------------------------------===//
-
-void WriteInner(Serializer &serializer, const optional_ptr<FunctionData>, const AggregateFunction &function) {
-	auto &inner = GetInner(function);
-	serializer.WriteProperty(100, "input_types", inner.input_types);
-	serializer.WriteProperty(101, "return_type", inner.function.GetReturnType());
-	serializer.WriteProperty<uint64_t>(102, "state_size", inner.state_size);
-	serializer.WriteObject(103, "inner", [&](Serializer &object) {
-		duckdb::FunctionSerializer::Serialize(object, inner.function, inner.bind_data.get());
-	});
-}
-
-duckdb::shared_ptr<InnerAggregate> ReadInner(Deserializer &deserializer) {
-	auto input_types = deserializer.ReadProperty<vector<LogicalType>>(100, "input_types");
-	auto return_type = deserializer.ReadProperty<LogicalType>(101, "return_type");
-	auto state_size = deserializer.ReadProperty<uint64_t>(102, "state_size");
-
-	vector<unique_ptr<Expression>> inputs;
-	for (idx_t i = 0; i < input_types.size(); i++) {
-		inputs.push_back(duckdb::make_uniq<duckdb::BoundReferenceExpression>(input_types[i], i));
-	}
-	duckdb::shared_ptr<InnerAggregate> inner;
-	deserializer.ReadObject(103, "inner", [&](Deserializer &object) {
-		auto bound = duckdb::FunctionSerializer::Deserialize<AggregateFunction, AggregateFunctionCatalogEntry>(
-			object, duckdb::CatalogType::AGGREGATE_FUNCTION_ENTRY, inputs, return_type);
-		if (!HasFlatState(bound.first)) {
-			throw duckdb::SerializationException("The state of %s cannot travel as bytes", bound.first.name);
-		}
-		inner = duckdb::make_shared_ptr<InnerAggregate>(std::move(bound.first), std::move(bound.second), input_types);
-	});
-	if (inner->state_size != state_size || inner->function.GetReturnType() != return_type) {
-		throw duckdb::SerializationException(
-			"The state of %s differs between the nodes: run the same build of DuckDB on all of them",
-			inner->function.name);
-	}
-	return inner;
-}
 
 //! Makes a bound function out of PARTIAL_STATE or FINAL_STATE as the catalog has it; returns its bind data.
 unique_ptr<FunctionData> BindToInner(AggregateFunction &function, duckdb::shared_ptr<InnerAggregate> inner) {
@@ -294,25 +178,25 @@ unique_ptr<FunctionData> BindToInner(AggregateFunction &function, duckdb::shared
 	} else {
 		function.SetReturnType(inner->function.GetReturnType());
 	}
-	auto bind_data = duckdb::make_uniq<StateBindData>(inner);
-	function.function_info = std::move(inner);
-	return bind_data;
+	return BindInner(function, std::move(inner));
+}
+
+void WriteState(Serializer &serializer, const optional_ptr<FunctionData>, const AggregateFunction &function) {
+	inner_aggregate::Write(serializer, function);
 }
 
 unique_ptr<FunctionData> ReadState(Deserializer &deserializer, AggregateFunction &function) {
-	return BindToInner(function, ReadInner(deserializer));
-}
-
-unique_ptr<FunctionData> RefuseToBind(ClientContext &, AggregateFunction &function, vector<unique_ptr<Expression>> &) {
-	throw duckdb::BinderException("%s is for internal use only!", function.name);
+	return BindToInner(function, inner_aggregate::Read(deserializer, HasFlatState));
 }
 
 AggregateFunction GetStateFunction(const char *name, duckdb::aggregate_update_t update,
 								   duckdb::aggregate_simple_update_t simple_update,
 								   duckdb::aggregate_finalize_t finalize) {
-	AggregateFunction function(name, {}, LogicalType::BLOB, StateSize, StateInitialize, update, StateCombine, finalize,
-							   duckdb::FunctionNullHandling::SPECIAL_HANDLING, simple_update, RefuseToBind);
-	function.SetSerializeCallback(WriteInner);
+	AggregateFunction function(name, {}, LogicalType::BLOB, inner_aggregate::StateSize,
+							   inner_aggregate::StateInitialize, update, inner_aggregate::StateCombine, finalize,
+							   duckdb::FunctionNullHandling::SPECIAL_HANDLING, simple_update,
+							   inner_aggregate::RefuseToBind);
+	function.SetSerializeCallback(WriteState);
 	function.SetDeserializeCallback(ReadState);
 	function.SetFallible();
 	return function;
@@ -325,7 +209,7 @@ AggregateFunction GetPartialState() {
 }
 
 AggregateFunction GetFinalState() {
-	auto function = GetStateFunction(FINAL_STATE, FinalUpdate, FinalSimpleUpdate, FinalFinalize);
+	auto function = GetStateFunction(FINAL_STATE, FinalUpdate, FinalSimpleUpdate, inner_aggregate::Finalize);
 	function.arguments = {LogicalType::BLOB};
 	function.SetReturnType(LogicalType::ANY);
 	return function;
@@ -368,18 +252,12 @@ AggregateFunction GetSumCounts() {
 	return function;
 }
 
-AggregateFunction LookUpFunction(ClientContext &context, const char *name) {
-	auto &entry = duckdb::Catalog::GetSystemCatalog(context).GetEntry<AggregateFunctionCatalogEntry>(
-		context, DEFAULT_SCHEMA, name);
-	return entry.functions.GetFunctionByOffset(0);
-}
-
 } // namespace
 
 void RegisterAggregateState(duckdb::DatabaseInstance &db) {
 	auto &catalog = duckdb::Catalog::GetSystemCatalog(db);
 	auto transaction = duckdb::CatalogTransaction::GetSystemTransaction(db);
-	for (auto &function : {GetSumCounts(), GetPartialState(), GetFinalState()}) {
+	for (auto &function : {GetSumCounts(), GetPartialState(), GetFinalState(), GetFinalOfLists()}) {
 		duckdb::CreateAggregateFunctionInfo info(function);
 		info.on_conflict = duckdb::OnCreateConflict::IGNORE_ON_CONFLICT;
 		catalog.CreateFunction(transaction, info);
@@ -403,22 +281,19 @@ bool HasFlatState(const AggregateFunction &function) {
 StateAggregates MakeStateAggregates(ClientContext &context, const BoundAggregateExpression &inner) {
 	D_ASSERT(HasFlatState(inner.function));
 	vector<unique_ptr<Expression>> inputs;
-	vector<LogicalType> input_types;
 	for (auto &child : inner.children) {
 		inputs.push_back(child->Copy());
-		input_types.push_back(child->return_type);
 	}
-	auto shared_inner = duckdb::make_shared_ptr<InnerAggregate>(
-		inner.function, inner.bind_info ? inner.bind_info->Copy() : nullptr, std::move(input_types));
+	auto shared_inner = InnerAggregate::Of(inner);
 
 	StateAggregates result;
-	auto function = LookUpFunction(context, PARTIAL_STATE);
+	auto function = LookUpAggregate(context, PARTIAL_STATE);
 	auto bind_data = BindToInner(function, shared_inner);
 	result.partial = duckdb::make_uniq<BoundAggregateExpression>(
 		std::move(function), std::move(inputs), inner.filter ? inner.filter->Copy() : nullptr, std::move(bind_data),
 		duckdb::AggregateType::NON_DISTINCT);
 	result.make_final = [shared_inner](ClientContext &final_context, unique_ptr<Expression> partial_column) {
-		auto final_function = LookUpFunction(final_context, FINAL_STATE);
+		auto final_function = LookUpAggregate(final_context, FINAL_STATE);
 		auto final_bind_data = BindToInner(final_function, shared_inner);
 		vector<unique_ptr<Expression>> final_inputs;
 		final_inputs.push_back(std::move(partial_column));

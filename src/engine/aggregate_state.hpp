@@ -18,8 +18,9 @@ inline constexpr const char *PARTIAL_STATE = "skein_partial_state";
 //! Combines the states that PARTIAL_STATE returned and returns the inner aggregate's result.
 inline constexpr const char *FINAL_STATE = "skein_final_state";
 
-//! Registers SUM_COUNTS, PARTIAL_STATE and FINAL_STATE in the system catalog of `db`: on every instance that splits
-//! aggregates or executes the parts. A second call does nothing. SQL cannot call the latter two: their bind throws.
+//! Registers SUM_COUNTS, PARTIAL_STATE, FINAL_STATE and FINAL_OF_LISTS in the system catalog of `db`: on every instance
+//! that splits aggregates or executes the parts. A second call does nothing. SQL cannot call the latter three: their
+//! bind throws.
 void RegisterAggregateState(duckdb::DatabaseInstance &db);
 
 //! Whether the state of a bound aggregate may travel as bytes between processes that run the same build of the engine:

@@ -75,11 +75,12 @@ TEST_F(AggregateStateTest, RegisteringTwiceDoesNothing) {
 	auto &connection = runner.CoordinatorConnection();
 	RegisterAggregateState(*connection.context->db);
 	auto result = connection.Query("SELECT count(*) FROM duckdb_functions() WHERE function_name LIKE 'skein_%'");
-	EXPECT_EQ(result->GetValue(0, 0).GetValue<int64_t>(), 3);
+	EXPECT_EQ(result->GetValue(0, 0).GetValue<int64_t>(), 4);
 }
 
 TEST_F(AggregateStateTest, SqlCannotCallTheStateFunctions) {
-	for (auto sql : {"SELECT skein_partial_state(1)", "SELECT skein_final_state('x'::BLOB)"}) {
+	for (auto sql : {"SELECT skein_partial_state(1)", "SELECT skein_final_state('x'::BLOB)",
+					 "SELECT skein_final_of_lists([1], 2)"}) {
 		auto result = runner.CoordinatorConnection().Query(sql);
 		ASSERT_TRUE(result->HasError());
 		EXPECT_NE(result->GetError().find("internal use only"), std::string::npos) << result->GetError();
