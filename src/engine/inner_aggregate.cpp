@@ -86,14 +86,6 @@ void StateCombine(Vector &source, Vector &target, AggregateInputData &input, idx
 	inner.function.GetStateCombineCallback()(source, target, inner_input, count);
 }
 
-void StateDestroy(Vector &states, AggregateInputData &input, idx_t count) {
-	auto &inner = InnerAggregate::Get(input);
-	if (inner.function.HasStateDestructorCallback()) {
-		auto inner_input = inner.Input(input);
-		inner.function.GetStateDestructorCallback()(states, inner_input, count);
-	}
-}
-
 void Finalize(Vector &states, AggregateInputData &input, Vector &result, idx_t count, idx_t offset) {
 	auto &inner = InnerAggregate::Get(input);
 	auto inner_input = inner.Input(input);

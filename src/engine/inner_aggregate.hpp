@@ -35,14 +35,14 @@ struct InnerAggregate : public duckdb::AggregateFunctionInfo {
 	const duckdb::idx_t state_size;
 };
 
-//! Callbacks of a function around an inner aggregate.
+//! Callbacks of a function around an inner aggregate. There is none that destroys states, for states may outlive the
+//! bind data: what an inner aggregate's states hold has to be in the arena.
 namespace inner_aggregate {
 
 duckdb::idx_t StateSize(const duckdb::AggregateFunction &function);
 void StateInitialize(const duckdb::AggregateFunction &function, duckdb::data_ptr_t state);
 void StateCombine(duckdb::Vector &source, duckdb::Vector &target, duckdb::AggregateInputData &input,
 				  duckdb::idx_t count);
-void StateDestroy(duckdb::Vector &states, duckdb::AggregateInputData &input, duckdb::idx_t count);
 //! The inner aggregate's result.
 void Finalize(duckdb::Vector &states, duckdb::AggregateInputData &input, duckdb::Vector &result, duckdb::idx_t count,
 			  duckdb::idx_t offset);
