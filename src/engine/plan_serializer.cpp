@@ -1,5 +1,7 @@
 #include "engine/plan_serializer.hpp"
 
+#include "engine/adaptive_aggregate.hpp"
+
 #include "engine/dynamic_filters.hpp"
 
 #include "duckdb/common/serializer/binary_deserializer.hpp"
@@ -18,7 +20,7 @@ using namespace duckdb;
 namespace {
 
 constexpr const char *FORMAT_NAME = "skein_plan";
-constexpr uint32_t FORMAT_VERSION = 2;
+constexpr uint32_t FORMAT_VERSION = 3;
 
 using OperatorStatistics = vector<unique_ptr<BaseStatistics>>;
 
@@ -88,6 +90,7 @@ optional_idx EstimateOf(const LogicalOperator &op) {
 struct OperatorHints {
 	optional_idx cardinality;
 	OperatorStatistics statistics;
+	bool is_partial = false;
 };
 
 void WriteHints(Serializer &serializer, const LogicalOperator &plan) {
@@ -98,6 +101,7 @@ void WriteHints(Serializer &serializer, const LogicalOperator &plan) {
 		list.WriteObject([&](Serializer &object) {
 			object.WriteProperty(100, "cardinality", EstimateOf(op));
 			WriteStatistics(object, StatisticsOf(const_cast<LogicalOperator &>(op)));
+			object.WriteProperty(103, "partial", dynamic_cast<const LogicalPartialAggregate *>(&op) != nullptr);
 		});
 	});
 }
@@ -109,13 +113,16 @@ vector<OperatorHints> ReadHints(Deserializer &deserializer) {
 		list.ReadObject([&](Deserializer &object) {
 			hints.cardinality = object.ReadProperty<optional_idx>(100, "cardinality");
 			hints.statistics = ReadStatistics(object);
+			hints.is_partial = object.ReadProperty<bool>(103, "partial");
 		});
 		result.push_back(std::move(hints));
 	});
 	return result;
 }
 
-void ApplyHints(LogicalOperator &plan, vector<OperatorHints> hints) {
+//! Returns the partial aggregates.
+vector<const LogicalOperator *> ApplyHints(LogicalOperator &plan, vector<OperatorHints> hints) {
+	vector<const LogicalOperator *> result;
 	vector<LogicalOperator *> operators;
 	CollectPreOrder(plan, operators);
 	if (operators.size() != hints.size()) {
@@ -130,7 +137,11 @@ void ApplyHints(LogicalOperator &plan, vector<OperatorHints> hints) {
 		if (auto statistics = StatisticsOf(op)) {
 			*statistics = std::move(hints[i].statistics);
 		}
+		if (hints[i].is_partial) {
+			result.push_back(&op);
+		}
 	}
+	return result;
 }
 
 void CheckHeader(Deserializer &deserializer) {
@@ -198,11 +209,11 @@ unique_ptr<LogicalOperator> DeserializePlan(ClientContext &context, const std::s
 	wanted.top_n = deserializer.ReadProperty<bool>(104, "top_n_help");
 	wanted.join_filters = deserializer.ReadProperty<bool>(105, "join_filter_help");
 	deserializer.End();
+	wanted.partial_aggregates = ApplyHints(*plan, std::move(hints));
 	if (help) {
-		*help = wanted;
+		*help = std::move(wanted);
 	}
 
-	ApplyHints(*plan, std::move(hints));
 	AdvancePastTableIndices(binder, *plan);
 	plan->ResolveOperatorTypes();
 	return plan;

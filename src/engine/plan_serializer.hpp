@@ -11,16 +11,19 @@ class LogicalOperator;
 
 namespace skein {
 
-//! Which of DuckDB's last passes are to be run again on a plan that was read.
+//! Which of DuckDB's last passes are to be run again on a plan that was read, and what it does not say itself.
 struct RunTimeHelp {
 	bool top_n = true;
 	bool join_filters = true;
+	//! Operators of the plan that were a LogicalPartialAggregate.
+	duckdb::vector<const duckdb::LogicalOperator *> partial_aggregates;
 };
 
 //! The bytes of an optimized logical plan, for DeserializePlan in this or another process of the same DuckDB version.
 //!
 //! Carries DuckDB's own serialisation and, beside it, the estimated cardinality of every operator in pre-order, which
-//! DuckDB drops, and which run-time help the session wants, by its `disabled_optimizers`. Throws
+//! DuckDB drops, which aggregates are a LogicalPartialAggregate, and which run-time help the session wants, by its
+//! `disabled_optimizers`. Throws
 //! duckdb::NotImplementedException or duckdb::SerializationException when an operator, function or filter of the plan
 //! cannot be serialised.
 std::string SerializePlan(duckdb::ClientContext &context, const duckdb::LogicalOperator &plan);
@@ -39,7 +42,8 @@ duckdb::unique_ptr<duckdb::LogicalOperator> DeserializePlan(duckdb::ClientContex
 void AdvancePastTableIndices(duckdb::Binder &binder, const duckdb::LogicalOperator &plan);
 
 //! Re-runs the optimizer passes whose result is lost in serialisation and which change speed only: TopN's dynamic
-//! filter and join filter pushdown. The rows, columns and bindings of `plan` stay the same.
+//! filter and join filter pushdown. Partial aggregates adapt to what they read (UseAdaptiveAggregates). The rows, but
+//! of these, the columns and the bindings of `plan` stay the same.
 //!
 //!     TopN                    TopN [filter f]
 //!       Get            =>       Get [table filter: f]

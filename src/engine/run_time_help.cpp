@@ -1,5 +1,6 @@
 #include "engine/plan_serializer.hpp"
 
+#include "engine/adaptive_aggregate.hpp"
 #include "engine/dynamic_filters.hpp"
 
 #include "duckdb/optimizer/join_filter_pushdown_optimizer.hpp"
@@ -77,6 +78,7 @@ void RestoreRunTimeHelp(Binder &binder, ClientContext &context, unique_ptr<Logic
 		JoinFilterPushdownOptimizer(optimizer).VisitOperator(*plan);
 		TakeExchangesAsFiltered(*plan);
 	}
+	UseAdaptiveAggregates(context, plan, help.partial_aggregates);
 }
 
 } // namespace skein

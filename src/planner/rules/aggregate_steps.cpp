@@ -1,5 +1,7 @@
 #include "planner/rules/aggregate_steps.hpp"
 
+#include "engine/adaptive_aggregate.hpp"
+
 #include "duckdb/planner/expression/bound_aggregate_expression.hpp"
 #include "duckdb/planner/expression/bound_columnref_expression.hpp"
 #include "duckdb/storage/statistics/numeric_stats.hpp"
@@ -88,7 +90,7 @@ unique_ptr<LogicalAggregate> MakePartial(Placement &placement, LogicalAggregate 
 	for (auto &part : parts) {
 		partials.push_back(part.partial->Copy());
 	}
-	auto partial = make_uniq<LogicalAggregate>(group_index, aggregate_index, std::move(partials));
+	auto partial = make_uniq<LogicalPartialAggregate>(group_index, aggregate_index, std::move(partials));
 	partial->groups = CopyAll(aggregate.groups);
 	// What is known of the values in the groups holds in both steps: DuckDB may need no hash table in either.
 	for (auto &stats : aggregate.group_stats) {
