@@ -352,6 +352,18 @@ const PlanCase CASES[] = {
 	 "auto",
 	 {"DistributedUnion: t0:[c0(0/3)]", "t3:[c1]"},
 	 {}},
+	{"AUnionInsideOfAnotherGivesItItsChildren",
+	 "SELECT count(*), sum(n) FROM (SELECT k AS n FROM tiny UNION ALL SELECT abs(n) + 1 FROM (SELECT k AS n FROM big "
+	 "UNION ALL SELECT k FROM other) WHERE n % 3 = 0)",
+	 "auto",
+	 {"DistributedUnion: t0:[c0] t1:[c1", "t3:[c2"},
+	 {"  DistributedUnion: t0:[c0(0/2)]"}},
+	{"AUnionUnderAJoinInsideOfAnotherHasItsOwnParts",
+	 "SELECT count(*), sum(n) FROM (SELECT k AS n FROM other UNION ALL SELECT u.k FROM (SELECT k FROM big UNION ALL "
+	 "SELECT k FROM other) u JOIN tiny USING (k))",
+	 "auto",
+	 {"DistributedUnion: t0:[c0] t1:[c1(0/3)]", "  DistributedUnion: t0:[c0"},
+	 {}},
 	{"UnionAllThatKeepsItsOrderIsPutTogetherInTheHead",
 	 "SELECT k FROM big UNION ALL SELECT k FROM other",
 	 "auto",
@@ -432,6 +444,37 @@ TEST_F(PlacementRules, ALargeBroadcastIsFilteredByTheKeysThatHaveComeTogether) {
 	EXPECT_NE(text.find("RuntimeFilter: keys=[k], of stage 1"), string::npos) << text;
 	EXPECT_EQ(SortedRows(*Run(connection, sql)), expected);
 	Run(connection, "RESET disabled_optimizers");
+}
+
+TEST_F(PlacementRules, AUnionShowsItsChildrenInTheirOrder) {
+	Connection connection(*db_);
+	Run(connection, "SET skein_mode = 'force'");
+	Run(connection, "SET skein_workers = 5");
+	auto plan = Run(connection, "EXPLAIN SELECT sum(k) FROM (SELECT k FROM large UNION ALL SELECT k FROM tiny)");
+	auto text = plan->GetValue(1, 0).ToString();
+	EXPECT_NE(text.find("DistributedUnion: t0:[c0(0/4)] t1:[c0(1/4)] t2:[c0(2/4)] t3:[c0(3/4)] t4:[c1]\n"),
+			  string::npos)
+		<< text;
+	EXPECT_LT(text.find("large.parquet"), text.find("tiny.parquet"));
+}
+
+TEST_F(PlacementRules, AUnionOfFiveHundredChildrenIsPackedIntoItsTasks) {
+	Connection connection(*db_);
+	string children;
+	for (int child = 0; child < 500; child++) {
+		children += (child ? " UNION ALL " : "") + ("SELECT k + " + std::to_string(child)) + " AS n FROM '" +
+					(folder_ / ("big" + std::to_string(child % 4) + ".parquet")).string() + "'";
+	}
+	auto sql = "SELECT count(*), sum(n) FROM (" + children + ")";
+	Run(connection, "SET skein_mode = 'off'");
+	auto expected = SortedRows(*Run(connection, sql));
+	Run(connection, "SET skein_mode = 'force'");
+	for (size_t workers : {1, 3, 7}) {
+		Run(connection, "SET skein_workers = " + std::to_string(workers));
+		EXPECT_EQ(SortedRows(*Run(connection, sql)), expected);
+		EXPECT_EQ(SortedRows(*Run(connection, "SELECT distributed, stages, tasks FROM skein_last_query()")),
+				  vector<string>{"true|1|" + std::to_string(workers) + "|"});
+	}
 }
 
 // When a pipeline ends before its source, the engine tells its sink not to block any more; here two share the sink.

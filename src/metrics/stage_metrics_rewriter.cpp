@@ -20,10 +20,10 @@ public:
 			return;
 		case PlannedOperator::Kind::UNION:
 			op.measured[task_] = Next();
-			if (task_ >= op.parts.size()) {
+			if (piece >= op.parts.size()) {
 				ThrowMismatch();
 			}
-			for (auto &part : op.parts[task_]) {
+			for (auto &part : op.parts[piece]) {
 				Visit(op.children[part.child], part.piece);
 			}
 			return;

@@ -151,7 +151,7 @@ TEST(StageMetricsRewriterTest, FiveTasksOfAUnionOfTwoChildrenOfDifferentDepth) {
 	EXPECT_EQ(LeafUnder(root.children[1]).pieces, (std::map<uint32_t, size_t>{{3, 0}, {4, 1}}));
 }
 
-TEST(StageMetricsRewriterTest, AUnionInAUnionIsDealtByTheTaskAndNotByThePiece) {
+TEST(StageMetricsRewriterTest, AUnionThatEveryTaskRunsHasThePartsOfTheTask) {
 	PlannedOperator inner = Union({0, 1}, {10, 10}, 2);
 	PlannedOperator root;
 	root.kind = Kind::UNION;
@@ -164,6 +164,21 @@ TEST(StageMetricsRewriterTest, AUnionInAUnionIsDealtByTheTaskAndNotByThePiece) {
 	EXPECT_EQ(RowsOf(root.children[0]), (Rows{{0, 11}, {1, 21}}));
 	EXPECT_EQ(RowsOf(root.children[0].children[0]), (Rows{{0, 12}}));
 	EXPECT_EQ(RowsOf(root.children[0].children[1]), (Rows{{1, 22}}));
+}
+
+TEST(StageMetricsRewriterTest, AUnionInAUnionHasThePartsOfThePiece) {
+	PlannedOperator root;
+	root.kind = Kind::UNION;
+	root.parts = {{{0, 0}}, {{1, 0}}, {{1, 1}}};
+	root.children = {Leaf({1}), Union({0, 1}, {10, 10}, 2)};
+	StageMetricsRewriter rewriter(root);
+	rewriter.AddTask(0, Numbered(10, 2));
+	rewriter.AddTask(1, Numbered(20, 3));
+	rewriter.AddTask(2, Numbered(30, 4));
+	EXPECT_EQ(RowsOf(root.children[0]), (Rows{{0, 11}}));
+	EXPECT_EQ(RowsOf(root.children[1]), (Rows{{1, 21}, {2, 31}}));
+	EXPECT_EQ(RowsOf(root.children[1].children[0]), (Rows{{1, 22}}));
+	EXPECT_EQ(RowsOf(root.children[1].children[1]), (Rows{{2, 32}}));
 }
 
 TEST(StageMetricsRewriterTest, ATaskWithoutAnyPartHasTheUnionAlone) {

@@ -94,8 +94,8 @@ public:
 		}
 	}
 
-	//! Puts piece `share` of everything under `op` in its place; `task` is the task of the stage.
-	void Specialise(unique_ptr<LogicalOperator> &op, idx_t task, idx_t share) {
+	//! Puts piece `share` of everything under `op` in its place.
+	void Specialise(unique_ptr<LogicalOperator> &op, idx_t share) {
 		if (auto leaf = dynamic_cast<LogicalDistributedLeaf *>(op.get())) {
 			auto &variant = leaf->variants[share];
 			std::swap(op, variant);
@@ -103,21 +103,21 @@ public:
 			return;
 		}
 		if (auto node = dynamic_cast<LogicalChildrenIsolatorUnion *>(op.get())) {
-			SpecialiseUnion(op, *node, task);
+			SpecialiseUnion(op, *node, share);
 			return;
 		}
 		for (auto &child : op->children) {
-			Specialise(child, task, share);
+			Specialise(child, share);
 		}
 	}
 
 private:
-	void SpecialiseUnion(unique_ptr<LogicalOperator> &op, LogicalChildrenIsolatorUnion &node, idx_t task) {
+	void SpecialiseUnion(unique_ptr<LogicalOperator> &op, LogicalChildrenIsolatorUnion &node, idx_t share) {
 		vector<unique_ptr<LogicalOperator>> inputs;
 		vector<idx_t> numbers;
-		for (auto &part : node.PartsOf(task)) {
+		for (auto &part : node.PartsOf(share)) {
 			auto isolated = std::find(node.isolated.begin(), node.isolated.end(), part.child) != node.isolated.end();
-			Specialise(node.children[part.child], task, isolated ? part.share : task);
+			Specialise(node.children[part.child], isolated ? part.share : share);
 			numbers.push_back(part.child);
 		}
 		for (auto number : numbers) {
@@ -144,7 +144,7 @@ std::vector<string> SpawnTasks(ClientContext &context, StageDraft &stage, Logica
 			throw InterruptException();
 		}
 		TaskSpawner spawner;
-		spawner.Specialise(root.children[0], task, task);
+		spawner.Specialise(root.children[0], task);
 		root.ResolveOperatorTypes();
 		result.push_back(SerializePlan(context, root));
 	}
