@@ -1,12 +1,14 @@
 #include "coordinator/attempt.hpp"
 
 #include "coordinator/run_options.hpp"
+#include "coordinator/task_routing.hpp"
 #include "exchange/node.hpp"
 
 namespace skein {
 
 Attempt::Attempt(std::shared_ptr<const DistributedPlan> plan, AttemptKey key, std::vector<std::string> workers)
-	: plan_(std::move(plan)), key_(std::move(key)), workers_(std::move(workers)) {
+	: plan_(std::move(plan)), key_(std::move(key)), workers_(std::move(workers)),
+	  routes_(RouteTasks(*plan_, workers_)) {
 	for (auto &stage : plan_->stages) {
 		for (uint32_t task = 0; !stage.in_session && task < stage.tasks; task++) {
 			used_workers_.insert(WorkerOf(stage.id, task));
@@ -19,8 +21,7 @@ std::string Attempt::WorkerOf(uint32_t stage, uint32_t task) const {
 	if (plan_->stages[stage - 1].in_session) {
 		return COORDINATOR_ADDRESS;
 	}
-	auto first = plan_->stages[stage - 1].tasks == 1 ? stage : 0;
-	return workers_[(first + task) % workers_.size()];
+	return workers_[routes_[stage - 1][task]];
 }
 
 std::vector<Producer> Attempt::ProducersOf(const StageInput &input) const {

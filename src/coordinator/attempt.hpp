@@ -13,7 +13,7 @@ struct RunOptions;
 //! One try to run a distributed plan: which worker runs which task, and the messages that say so. A value.
 class Attempt {
 public:
-	//! `workers` must not be empty. Stages of one task go round the workers; otherwise equal task numbers meet on one.
+	//! `workers` must not be empty. RouteTasks() says who runs what.
 	Attempt(std::shared_ptr<const DistributedPlan> plan, AttemptKey key, std::vector<std::string> workers);
 
 	const AttemptKey &Key() const {
@@ -41,6 +41,8 @@ private:
 	std::shared_ptr<const DistributedPlan> plan_;
 	AttemptKey key_;
 	std::vector<std::string> workers_;
+	//! By stage and task, the position in workers_.
+	std::vector<std::vector<size_t>> routes_;
 	std::set<std::string> used_workers_;
 	uint32_t task_count_ = 0;
 };

@@ -24,6 +24,14 @@ struct StageOutput {
 	bool unbounded = false;
 };
 
+//! Where a task would rather run.
+struct TaskWish {
+	//! The address of the worker that an estimator has chosen; empty: none.
+	std::string worker;
+	//! Tasks with the same one prefer the same worker; empty: none.
+	std::string cache_key;
+};
+
 //! A piece of a plan that runs as tasks, ready to be sent.
 struct StagePlan {
 	//! From 1, producers before their consumers.
@@ -33,6 +41,8 @@ struct StagePlan {
 	bool in_session = false;
 	//! One plan per task, as SerializePlan() wrote it; none for a stage in the session.
 	std::vector<std::string> task_plans;
+	//! By task; empty for a stage in the session.
+	std::vector<TaskWish> wishes;
 	std::vector<StageInput> inputs;
 	std::vector<StageOutput> outputs;
 };
