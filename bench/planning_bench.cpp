@@ -1,7 +1,9 @@
 // Plans a scan of many files of which everything is known: how long it takes to find the units, deal them to 8 tasks
-// and write the tasks' plans, and how many bytes these plans have. No file but the first is opened.
+// and write the tasks' plans, and how many bytes these plans have. No file but the first is opened, once the footers
+// are known; how long it takes to read them is said beside.
 
 #include "engine/fake_worker.hpp"
+#include "engine/footer_cache.hpp"
 #include "engine/parquet_slice.hpp"
 #include "engine/plan_serializer.hpp"
 #include "engine/text_slice.hpp"
@@ -13,6 +15,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <filesystem>
 #include <unistd.h>
 
@@ -43,6 +46,24 @@ public:
 	}
 	~Folder() {
 		fs::remove_all(path_);
+	}
+	//! Makes `count` Parquet files that are nearly free: a file has at most so many links.
+	void LinkParquetFiles(idx_t count) {
+		constexpr idx_t LINKS = 30000;
+		fs::create_directories(path_ / "year=2024");
+		auto original = path_ / "original";
+		for (idx_t i = 0; i < count; i++) {
+			if (i % LINKS == 0) {
+				fs::remove(original);
+				fs::copy_file(First("parquet"), original);
+				// What has just been written is read again by every query.
+				fs::last_write_time(original, fs::last_write_time(original) - std::chrono::hours(1));
+			}
+			fs::create_hard_link(original, File(i, "parquet"));
+		}
+	}
+	std::string AllParquet() const {
+		return (path_ / "year=2024/*.parquet").string();
 	}
 	std::string File(idx_t number, const std::string &format) const {
 		return (path_ / duckdb::StringUtil::Format("year=2024/part-%06llu.%s", number, format)).string();
@@ -79,34 +100,41 @@ void Report(benchmark::State &state, size_t bytes) {
 		benchmark::Counter(files * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-//! Row groups and their sizes are known, as they are once the footers have been read.
+//! Real files, which are links to the first: all footers are known, as they are once a query has read the folder.
 void PlanParquet(benchmark::State &state) {
 	Folder folder;
+	auto count = static_cast<idx_t>(state.range(0));
+	folder.LinkParquetFiles(count);
 	duckdb::DuckDB database(nullptr);
 	skein::RegisterParquetSlice(*database.instance);
 	duckdb::Connection connection(database);
-	auto sql = "SELECT k, s FROM '" + folder.First("parquet") + "'";
-	skein::WithOptimizedPlan(connection, sql, [&](auto &context, auto &plan) {
-		auto &get = FindScan(*plan);
-		skein::ParquetLeaf leaf;
-		for (idx_t i = 0; i < static_cast<idx_t>(state.range(0)); i++) {
-			skein::ParquetFileInfo file;
-			file.path = file.open_path = folder.File(i, "parquet");
-			file.version.size = FILE_BYTES + i % 1000;
-			file.version.last_modified = duckdb::timestamp_t(1700000000000000 + static_cast<int64_t>(i) * 1000000);
-			file.version.footer_hash = i * 0x9E3779B97F4A7C15;
-			file.row_group_count = 1;
-			leaf.files.push_back(file);
-			leaf.units.push_back({i, 0, 100000, FILE_BYTES});
-			leaf.total_rows += 100000;
-			leaf.total_bytes += FILE_BYTES;
-		}
-		size_t bytes = 0;
-		for (auto _ : state) {
-			bytes = WritePlans(context, get, leaf);
-		}
-		Report(state, bytes);
-	});
+	skein::FooterCache footers(idx_t(1) << 30);
+	skein::WithOptimizedPlan(
+		connection, "SELECT k, s FROM '" + folder.AllParquet() + "'", [&](auto &context, auto &plan) {
+			auto &get = FindScan(*plan);
+			std::string reason;
+			auto analyze = [&]() {
+				auto leaf = skein::AnalyzeScan(context, get, reason, &footers);
+				if (!leaf || leaf->units.size() != count) {
+					throw std::runtime_error("not all files are there: " + reason);
+				}
+				return leaf;
+			};
+			auto start = std::chrono::steady_clock::now();
+			analyze();
+			std::chrono::duration<double, std::milli> reading = std::chrono::steady_clock::now() - start;
+			size_t bytes = 0;
+			for (auto _ : state) {
+				bytes = WritePlans(context, get, *analyze());
+			}
+			if (footers.Read().added + 1 != count) {
+				throw std::runtime_error("footers were read more than once");
+			}
+			Report(state, bytes);
+			state.counters["reading_footers_ms"] = reading.count();
+			state.counters["kept_bytes_per_file"] =
+				static_cast<double>(footers.Read().bytes) / static_cast<double>(count);
+		});
 }
 
 //! The list says sizes and times, as a glob's does.

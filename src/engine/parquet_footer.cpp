@@ -84,9 +84,8 @@ skein::ParquetFileVersion VersionOf(ParquetReader &reader) {
 	return version;
 }
 
-optional_idx FindColumn(const ParquetReader &reader, const MultiFileColumnDefinition &global,
+optional_idx FindColumn(const vector<MultiFileColumnDefinition> &columns, const MultiFileColumnDefinition &global,
 						MultiFileColumnMappingMode mapping) {
-	auto &columns = reader.GetColumns();
 	for (idx_t i = 0; i < columns.size(); i++) {
 		auto same = mapping == MultiFileColumnMappingMode::BY_FIELD_ID
 						? columns[i].identifier.type().id() == LogicalTypeId::INTEGER &&

@@ -14,8 +14,8 @@ ParquetOptionsSerialization OptionsOf(const TableFunction &parquet_scan, const M
 //! Identifies the file that `reader` has open. Costs no reads beyond the footer, which the reader holds.
 skein::ParquetFileVersion VersionOf(ParquetReader &reader);
 
-//! Position of the column `global` among the columns of `reader`; invalid if the file lacks it.
-optional_idx FindColumn(const ParquetReader &reader, const MultiFileColumnDefinition &global,
+//! Position of the column `global` among the columns of a file; invalid if the file lacks it.
+optional_idx FindColumn(const vector<MultiFileColumnDefinition> &columns, const MultiFileColumnDefinition &global,
 						MultiFileColumnMappingMode mapping);
 
 //! The columns of `bind_data` as its files are matched against them.

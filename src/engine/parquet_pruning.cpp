@@ -13,8 +13,7 @@ namespace skein_parquet {
 namespace {
 
 //! As `filter.CheckStatistics`, with all of the footer's minimum and maximum instead of their first eight bytes.
-FilterPropagateResult CheckStrings(BaseStatistics &statistics, const duckdb_parquet::Statistics &footer,
-								   const TableFilter &filter) {
+FilterPropagateResult CheckStrings(BaseStatistics &statistics, const ChunkDigest &footer, const TableFilter &filter) {
 	switch (filter.filter_type) {
 	case TableFilterType::CONJUNCTION_AND:
 		for (auto &child : filter.Cast<ConjunctionAndFilter>().child_filters) {
@@ -25,8 +24,8 @@ FilterPropagateResult CheckStrings(BaseStatistics &statistics, const duckdb_parq
 		return FilterPropagateResult::NO_PRUNING_POSSIBLE;
 	case TableFilterType::CONSTANT_COMPARISON: {
 		auto &comparison = filter.Cast<ConstantFilter>();
-		return StringStats::CheckZonemap(const_data_ptr_cast(footer.min_value.c_str()), footer.min_value.size(),
-										 const_data_ptr_cast(footer.max_value.c_str()), footer.max_value.size(),
+		return StringStats::CheckZonemap(const_data_ptr_cast(footer.min->c_str()), footer.min->size(),
+										 const_data_ptr_cast(footer.max->c_str()), footer.max->size(),
 										 comparison.comparison_type, StringValue::Get(comparison.constant));
 	}
 	default:
@@ -34,9 +33,9 @@ FilterPropagateResult CheckStrings(BaseStatistics &statistics, const duckdb_parq
 	}
 }
 
-bool CanPruneBy(const ParquetReader &reader, const ParquetColumnSchema &schema) {
+bool CanPruneBy(const ParquetOptions &options, const ParquetColumnSchema &schema) {
 	auto is_float = schema.type.id() == LogicalTypeId::FLOAT || schema.type.id() == LogicalTypeId::DOUBLE;
-	if (is_float && reader.parquet_options.can_have_nan) {
+	if (is_float && options.can_have_nan) {
 		return false;
 	}
 	return !schema.type.IsNested() && (schema.schema_type == ParquetColumnSchemaType::COLUMN ||
@@ -46,7 +45,7 @@ bool CanPruneBy(const ParquetReader &reader, const ParquetColumnSchema &schema) 
 } // namespace
 
 ScanPruner::ScanPruner(ClientContext &context, const LogicalGet &get, const MultiFileBindData &bind_data,
-					   const MultiFileOptions &options)
+					   const ParquetOptionsSerialization &options)
 	: context_(context), bind_data_(bind_data), options_(options),
 	  row_number_schema_(ParquetColumnSchema::FileRowNumber()) {
 	for (auto &entry : get.table_filters.filters) {
@@ -78,8 +77,8 @@ bool ScanPruner::ExcludesFile(const string &path, idx_t file_index) const {
 		for (auto &partition : bind.hive_partitioning_indexes) {
 			auto text = partitions.find(partition.value);
 			if (partition.index == filtered.column && text != partitions.end() &&
-				ExcludesConstant(filtered.filter,
-								 options_.GetHivePartitionValue(text->second, partition.value, context_))) {
+				ExcludesConstant(filtered.filter, options_.file_options.GetHivePartitionValue(
+													  text->second, partition.value, context_))) {
 				return true;
 			}
 		}
@@ -95,36 +94,34 @@ bool ScanPruner::ExcludesConstant(const TableFilter &filter, const Value &value)
 		   (result.IsNull() || !result.GetValue<bool>());
 }
 
-optional_ptr<const ParquetColumnSchema> ScanPruner::SchemaOf(const ParquetReader &reader, column_t column) const {
+optional_ptr<const ParquetColumnSchema> ScanPruner::SchemaOf(const ParquetFileSchema &file, column_t column) const {
 	if (IsVirtualColumn(column)) {
 		return row_number_schema_;
 	}
 	auto &global = GlobalColumns(bind_data_)[column];
-	auto index = FindColumn(reader, global, bind_data_.reader_bind.mapping);
+	auto index = FindColumn(file.columns, global, bind_data_.reader_bind.mapping);
 	if (!index.IsValid()) {
 		return nullptr;
 	}
 	// DuckDB would cast the filter; leave these files to it.
-	auto &schema = reader.root_schema->children[index.GetIndex()];
-	return schema.type == global.type && CanPruneBy(reader, schema) ? &schema : nullptr;
+	auto &schema = file.root.children[index.GetIndex()];
+	return schema.type == global.type && CanPruneBy(options_.parquet_options, schema) ? &schema : nullptr;
 }
 
-bool ScanPruner::ExcludesRowGroup(const ParquetReader &reader, idx_t row_group) const {
-	auto &metadata = *reader.GetFileMetadata();
-	auto &columns = metadata.row_groups[row_group].columns;
+bool ScanPruner::ExcludesRowGroup(const ParquetDigest &file, idx_t row_group) const {
 	for (auto &filtered : row_filters_) {
-		auto schema = SchemaOf(reader, filtered.column);
+		auto schema = SchemaOf(*file.schema, filtered.column);
 		if (!schema) {
 			continue;
 		}
-		auto statistics = schema->Stats(metadata, reader.parquet_options, row_group, columns);
+		auto statistics = StatisticsOf(file, row_group, *schema, options_.parquet_options);
 		if (!statistics) {
 			continue;
 		}
 		auto result = FilterPropagateResult::NO_PRUNING_POSSIBLE;
 		if (schema->type.id() == LogicalTypeId::VARCHAR) {
-			auto &footer = columns[schema->column_index].meta_data.statistics;
-			if (footer.__isset.min_value && footer.__isset.max_value) {
+			auto &footer = file.row_groups[row_group].chunks[schema->column_index];
+			if (footer.min && footer.max && !footer.old_names) {
 				result = CheckStrings(*statistics, footer, filtered.filter);
 			}
 		} else {

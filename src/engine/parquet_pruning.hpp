@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/parquet_footer.hpp"
+#include "engine/parquet_digest.hpp"
 
 #include "duckdb/planner/operator/logical_get.hpp"
 
@@ -14,12 +14,12 @@ namespace skein_parquet {
 class ScanPruner {
 public:
 	ScanPruner(ClientContext &context, const LogicalGet &get, const MultiFileBindData &bind_data,
-			   const MultiFileOptions &options);
+			   const ParquetOptionsSerialization &options);
 
 	//! By what the path and the position say: hive partitions, `filename`, `file_index`.
 	bool ExcludesFile(const string &path, idx_t file_index) const;
-	//! By the statistics in the footer of `reader`'s file.
-	bool ExcludesRowGroup(const ParquetReader &reader, idx_t row_group) const;
+	//! By the statistics in a file's footer.
+	bool ExcludesRowGroup(const ParquetDigest &file, idx_t row_group) const;
 
 private:
 	struct FilteredColumn {
@@ -28,11 +28,11 @@ private:
 	};
 
 	bool ExcludesConstant(const TableFilter &filter, const Value &value) const;
-	optional_ptr<const ParquetColumnSchema> SchemaOf(const ParquetReader &reader, column_t column) const;
+	optional_ptr<const ParquetColumnSchema> SchemaOf(const ParquetFileSchema &file, column_t column) const;
 
 	ClientContext &context_;
 	const MultiFileBindData &bind_data_;
-	const MultiFileOptions &options_;
+	const ParquetOptionsSerialization &options_;
 	//! Filters on what is one value for a whole file.
 	vector<FilteredColumn> file_filters_;
 	//! Filters on columns of the files and on `file_row_number`.

@@ -1,12 +1,14 @@
 #include "engine/parquet_scan.hpp"
 
-#include "engine/parquet_footer.hpp"
+#include "engine/parquet_digest.hpp"
 #include "engine/parquet_pruning.hpp"
 
 #include "duckdb/common/file_system.hpp"
 #include "duckdb/parallel/task_executor.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 
+#include <map>
+#include <mutex>
 #include <typeinfo>
 
 namespace duckdb {
@@ -62,72 +64,144 @@ void CollectLeaves(const ParquetColumnSchema &schema, const ColumnIndex &column,
 	}
 }
 
+//! The column chunks that a scan reads of the files with one schema.
+struct ChunksToRead {
+	vector<idx_t> chunks;
+	//! A column that these files lack, though they must not.
+	string missing_column;
+};
+
 //! Describes the files of one scan, each on its own, on any thread.
 class ScanInspector {
 public:
 	ScanInspector(ClientContext &context, const LogicalGet &get, const MultiFileBindData &bind_data,
-				  ParquetOptionsSerialization options)
+				  ParquetOptionsSerialization options, skein::FooterCache *footers)
 		: context_(context), get_(get), bind_data_(bind_data), options_(std::move(options)),
-		  pruner_(context, get, bind_data, options_.file_options) {
+		  pruner_(context, get, bind_data, options_), footers_(footers) {
 		for (auto &reader : bind_data.union_readers) {
 			if (reader) {
 				bound_files_.emplace(reader->GetFileName(), reader.get());
 			}
 		}
+		auto &parquet = options_.parquet_options;
+		if (!parquet.schema.empty()) {
+			footers_ = nullptr;
+		}
+		key_suffix_ = string("\n") + (parquet.binary_as_string ? 'b' : '-') + (parquet.file_row_number ? 'r' : '-') +
+					  (parquet.variant_legacy_encoding ? 'v' : '-');
 	}
 
 	//! Returns why the scan cannot be split because of this file; empty if it can.
-	string Inspect(const OpenFileInfo &file, idx_t file_index, skein::ParquetFileInfo &result) const {
-		auto reader = Open(file);
+	string Inspect(const OpenFileInfo &file, idx_t file_index, skein::ParquetFileInfo &result) {
+		auto reason = skein::ReasonAgainstFile(file);
+		if (!reason.empty()) {
+			return reason;
+		}
 		result.path = file.path;
 		result.open_path = skein::AbsolutePath(context_, file.path);
-		result.version = VersionOf(*reader);
-		result.row_group_count = reader->NumRowGroups();
+		auto digest = DigestFor(file, result.open_path);
+		result.version = digest->version;
+		result.row_group_count = digest->row_groups.size();
+		auto to_read = ChunksOf(digest->schema);
+		if (!to_read->missing_column.empty()) {
+			return "file \"" + file.path + "\" has no column \"" + to_read->missing_column + "\"";
+		}
+		if (pruner_.ExcludesFile(file.path, file_index)) {
+			return string();
+		}
+		ListRowGroups(*digest, to_read->chunks, result.row_groups);
+		return string();
+	}
 
-		vector<idx_t> leaves;
+private:
+	using Digest = skein::FooterCache::Digest;
+
+	Digest DigestFor(const OpenFileInfo &file, const string &open_path) {
+		auto opened_at = Timestamp::GetCurrentTimestamp();
+		auto &initial_reader = bind_data_.initial_reader;
+		if (initial_reader && initial_reader->GetFileName() == file.path) {
+			return std::make_shared<const ParquetDigest>(DigestOf(initial_reader->Cast<ParquetReader>(), opened_at));
+		}
+		auto bound = bound_files_.find(file.path);
+		if (bound != bound_files_.end()) {
+			ParquetReader reader(context_, file, options_.parquet_options,
+								 bound->second->Cast<ParquetUnionData>().metadata);
+			return std::make_shared<const ParquetDigest>(DigestOf(reader, opened_at));
+		}
+		auto key = open_path + key_suffix_;
+		if (auto known = FindKnown(file, key)) {
+			return known;
+		}
+		ParquetReader reader(context_, file, options_.parquet_options);
+		auto digest = DigestOf(reader, opened_at);
+		return footers_ ? footers_->Add(key, std::move(digest))
+						: std::make_shared<const ParquetDigest>(std::move(digest));
+	}
+
+	//! What is known of a file from an earlier query, if it is still the same.
+	Digest FindKnown(const OpenFileInfo &file, const string &key) {
+		if (!footers_) {
+			return nullptr;
+		}
+		auto version = skein::ListedVersion(file);
+		if (!version && !footers_->Holds(key)) {
+			return nullptr;
+		}
+		if (!version) {
+			auto handle = FileSystem::GetFileSystem(context_).OpenFile(file.path, FileFlags::FILE_FLAGS_READ);
+			version.emplace();
+			version->size = handle->GetFileSize();
+			version->last_modified = handle->file_system.GetLastModifiedTime(*handle);
+			version->tag = handle->file_system.GetVersionTag(*handle);
+		}
+		return footers_->Find(key, *version);
+	}
+
+	//! Found out once for all files that share a schema.
+	std::shared_ptr<const ChunksToRead> ChunksOf(const std::shared_ptr<const ParquetFileSchema> &schema) {
+		if (footers_) {
+			std::lock_guard<std::mutex> guard(mutex_);
+			auto found = to_read_.find(schema);
+			if (found != to_read_.end()) {
+				return found->second;
+			}
+		}
+		auto result = std::make_shared<const ChunksToRead>(FindChunks(*schema));
+		if (footers_) {
+			std::lock_guard<std::mutex> guard(mutex_);
+			to_read_[schema] = result;
+		}
+		return result;
+	}
+
+	ChunksToRead FindChunks(const ParquetFileSchema &schema) const {
+		ChunksToRead result;
 		for (auto &column : get_.GetColumnIds()) {
 			if (!IsFileColumn(bind_data_, column.GetPrimaryIndex())) {
 				continue;
 			}
 			auto &global = GlobalColumns(bind_data_)[column.GetPrimaryIndex()];
-			auto index = FindColumn(*reader, global, bind_data_.reader_bind.mapping);
+			auto index = FindColumn(schema.columns, global, bind_data_.reader_bind.mapping);
 			if (index.IsValid()) {
-				CollectLeaves(reader->root_schema->children[index.GetIndex()], column, leaves);
+				CollectLeaves(schema.root.children[index.GetIndex()], column, result.chunks);
 			} else if (!options_.file_options.union_by_name && options_.parquet_options.schema.empty()) {
-				return "file \"" + file.path + "\" has no column \"" + global.name + "\"";
+				result.missing_column = global.name;
+				return result;
 			}
 		}
-		if (pruner_.ExcludesFile(file.path, file_index)) {
-			return string();
-		}
-		ListRowGroups(*reader, leaves, result.row_groups);
-		return string();
+		return result;
 	}
 
-private:
-	shared_ptr<ParquetReader> Open(const OpenFileInfo &file) const {
-		auto &initial_reader = bind_data_.initial_reader;
-		if (initial_reader && initial_reader->GetFileName() == file.path) {
-			return shared_ptr_cast<BaseFileReader, ParquetReader>(initial_reader);
-		}
-		shared_ptr<ParquetFileMetadataCache> footer;
-		auto bound = bound_files_.find(file.path);
-		if (bound != bound_files_.end()) {
-			footer = bound->second->Cast<ParquetUnionData>().metadata;
-		}
-		return make_shared_ptr<ParquetReader>(context_, file, options_.parquet_options, std::move(footer));
-	}
-
-	void ListRowGroups(const ParquetReader &reader, const vector<idx_t> &leaves,
+	void ListRowGroups(const ParquetDigest &digest, const vector<idx_t> &chunks,
 					   vector<skein::ParquetRowGroupInfo> &result) const {
-		auto &row_groups = reader.GetFileMetadata()->row_groups;
-		for (idx_t i = 0; i < row_groups.size(); i++) {
-			if (row_groups[i].num_rows == 0 || pruner_.ExcludesRowGroup(reader, i)) {
+		for (idx_t i = 0; i < digest.row_groups.size(); i++) {
+			auto &row_group = digest.row_groups[i];
+			if (row_group.rows == 0 || pruner_.ExcludesRowGroup(digest, i)) {
 				continue;
 			}
-			skein::ParquetRowGroupInfo info{i, NumericCast<idx_t>(row_groups[i].num_rows), 0};
-			for (auto leaf : leaves) {
-				info.bytes += NumericCast<idx_t>(row_groups[i].columns[leaf].meta_data.total_compressed_size);
+			skein::ParquetRowGroupInfo info{i, row_group.rows, 0};
+			for (auto chunk : chunks) {
+				info.bytes += row_group.chunks[chunk].bytes;
 			}
 			result.push_back(info);
 		}
@@ -136,39 +210,53 @@ private:
 	ClientContext &context_;
 	const LogicalGet &get_;
 	const MultiFileBindData &bind_data_;
-	ParquetOptionsSerialization options_;
-	ScanPruner pruner_;
+	const ParquetOptionsSerialization options_;
+	const ScanPruner pruner_;
+	//! nullptr: nothing is kept.
+	skein::FooterCache *footers_;
+	//! How files are read, as far as it changes their schemas.
+	string key_suffix_;
 	//! What `union_by_name` read of the files while binding.
 	unordered_map<string, BaseUnionData *> bound_files_;
+	std::mutex mutex_;
+	std::map<std::shared_ptr<const ParquetFileSchema>, std::shared_ptr<const ChunksToRead>> to_read_;
 };
 
-class InspectFileTask final : public BaseExecutorTask {
+//! Inspects files from `begin` to before `end`.
+class InspectFilesTask final : public BaseExecutorTask {
 public:
-	InspectFileTask(TaskExecutor &executor, const ScanInspector &inspector, const OpenFileInfo &file, idx_t file_index,
-					skein::ParquetFileInfo &result, string &reason)
-		: BaseExecutorTask(executor), inspector_(inspector), file_(file), file_index_(file_index), result_(result),
+	InspectFilesTask(TaskExecutor &executor, ScanInspector &inspector, const vector<OpenFileInfo> &files, idx_t begin,
+					 idx_t end, vector<skein::ParquetFileInfo> &result, string &reason)
+		: BaseExecutorTask(executor), inspector_(inspector), files_(files), begin_(begin), end_(end), result_(result),
 		  reason_(reason) {
 	}
 	void ExecuteTask() override {
+		for (auto i = begin_; i < end_ && reason_.empty(); i++) {
+			reason_ = InspectOne(i);
+		}
+	}
+	string TaskType() const override {
+		return "SkeinInspectFilesTask";
+	}
+
+private:
+	string InspectOne(idx_t i) {
 		try {
-			reason_ = inspector_.Inspect(file_, file_index_, result_);
+			return inspector_.Inspect(files_[i], i, result_[i]);
 		} catch (std::exception &ex) {
 			ErrorData error(ex);
 			if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
 				throw;
 			}
-			reason_ = "file \"" + file_.path + "\" cannot be read: " + error.RawMessage();
+			return "file \"" + files_[i].path + "\" cannot be read: " + error.RawMessage();
 		}
 	}
-	string TaskType() const override {
-		return "SkeinInspectFileTask";
-	}
 
-private:
-	const ScanInspector &inspector_;
-	const OpenFileInfo &file_;
-	idx_t file_index_;
-	skein::ParquetFileInfo &result_;
+	ScanInspector &inspector_;
+	const vector<OpenFileInfo> &files_;
+	const idx_t begin_;
+	const idx_t end_;
+	vector<skein::ParquetFileInfo> &result_;
 	string &reason_;
 };
 
@@ -195,7 +283,13 @@ vector<OpenFileInfo> FilesToScan(ClientContext &context, const LogicalGet &get, 
 	return bind_data.file_list->GetAllFiles();
 }
 
-std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context, LogicalGet &get, string &reason) {
+//! Few enough that threads share the work of footers that have to be read, and enough that known ones cost no tasks.
+idx_t FilesPerTask(idx_t files) {
+	return files <= 4096 ? 1 : files / 4096;
+}
+
+std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context, LogicalGet &get, string &reason,
+														  skein::FooterCache *footers) {
 	auto bind_data = dynamic_cast<MultiFileBindData *>(get.bind_data.get());
 	if (!bind_data || !bind_data->interface || typeid(*bind_data->interface) != typeid(ParquetMultiFileInfo)) {
 		return std::nullopt;
@@ -214,19 +308,16 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 		return std::nullopt;
 	}
 	auto files = FilesToScan(context, get, *bind_data);
-	for (auto &file : files) {
-		reason = skein::ReasonAgainstFile(file);
-		if (!reason.empty()) {
-			return std::nullopt;
-		}
-	}
-
-	ScanInspector inspector(context, get, *bind_data, std::move(options));
+	ScanInspector inspector(context, get, *bind_data, std::move(options), footers);
 	vector<skein::ParquetFileInfo> result(files.size());
-	vector<string> reasons(files.size());
+	auto files_per_task = FilesPerTask(files.size());
+	vector<string> reasons((files.size() + files_per_task - 1) / files_per_task);
 	TaskExecutor executor(context);
-	for (idx_t i = 0; i < files.size(); i++) {
-		executor.ScheduleTask(make_uniq<InspectFileTask>(executor, inspector, files[i], i, result[i], reasons[i]));
+	for (idx_t task = 0; task < reasons.size(); task++) {
+		auto begin = task * files_per_task;
+		auto end = MinValue(begin + files_per_task, files.size());
+		executor.ScheduleTask(
+			make_uniq<InspectFilesTask>(executor, inspector, files, begin, end, result, reasons[task]));
 	}
 	executor.WorkOnTasks();
 	for (auto &entry : reasons) {
@@ -244,9 +335,9 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 
 namespace skein {
 
-std::optional<duckdb::vector<ParquetFileInfo>> InspectParquetScan(duckdb::ClientContext &context,
-																  duckdb::LogicalGet &get, std::string &reason) {
-	return duckdb::skein_parquet::InspectScan(context, get, reason);
+std::optional<duckdb::vector<ParquetFileInfo>>
+InspectParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get, std::string &reason, FooterCache *footers) {
+	return duckdb::skein_parquet::InspectScan(context, get, reason, footers);
 }
 
 } // namespace skein

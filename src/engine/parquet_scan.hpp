@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/footer_cache.hpp"
 #include "engine/scan_file.hpp"
 
 #include <optional>
@@ -45,8 +46,9 @@ struct ParquetFileInfo {
 //!
 //! The position of a file is what DuckDB would report as `file_index`: files that the scan's filters exclude by name
 //! are not listed.
-//! Reads the footers that neither the binder nor DuckDB's metadata cache holds, with all threads of the scheduler.
-std::optional<duckdb::vector<ParquetFileInfo>> InspectParquetScan(duckdb::ClientContext &context,
-																  duckdb::LogicalGet &get, std::string &reason);
+//! Reads the footers that neither the binder nor `footers` nor DuckDB's metadata cache holds, with all threads of the
+//! scheduler. `footers` may be nullptr: then nothing is kept.
+std::optional<duckdb::vector<ParquetFileInfo>>
+InspectParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get, std::string &reason, FooterCache *footers);
 
 } // namespace skein

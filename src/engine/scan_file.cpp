@@ -21,6 +21,28 @@ bool IsLocalFile(const string &path) {
 
 } // namespace
 
+std::optional<FileVersion> ListedVersion(const OpenFileInfo &file) {
+	if (!file.extended_info) {
+		return std::nullopt;
+	}
+	auto &options = file.extended_info->options;
+	auto type = options.find("type");
+	auto size = options.find("file_size");
+	auto modified = options.find("last_modified");
+	if (type == options.end() || StringValue::Get(type->second) != "file" || size == options.end() ||
+		modified == options.end()) {
+		return std::nullopt;
+	}
+	FileVersion version;
+	version.size = size->second.GetValue<idx_t>();
+	version.last_modified = modified->second.GetValue<timestamp_t>();
+	auto tag = options.find("etag");
+	if (tag != options.end()) {
+		version.tag = StringValue::Get(tag->second);
+	}
+	return version;
+}
+
 FileVersion VersionOf(FileHandle &handle) {
 	auto compressed = dynamic_cast<CompressedFile *>(&handle);
 	auto &stored = compressed ? *compressed->child_handle : handle;

@@ -2,6 +2,7 @@
 
 #include "duckdb.hpp"
 
+#include <optional>
 #include <string>
 
 namespace duckdb {
@@ -30,6 +31,8 @@ struct ScanFile {
 	FileVersion version;
 };
 
+//! What the list that a file is from says of its version, as a folder's list does; nothing if it is no regular file.
+std::optional<FileVersion> ListedVersion(const duckdb::OpenFileInfo &file);
 //! The version of an open file; of a compressed one, as it is stored.
 FileVersion VersionOf(duckdb::FileHandle &handle);
 

@@ -56,17 +56,10 @@ string ReasonAgainst(const LogicalGet &get, const MultiFileBindData &bind_data) 
 string Inspect(ClientContext &context, const OpenFileInfo &file, skein::ScanFile &result) {
 	result.path = file.path;
 	result.open_path = skein::AbsolutePath(context, file.path);
-	if (file.extended_info) {
-		auto &options = file.extended_info->options;
-		auto type = options.find("type");
-		auto size = options.find("file_size");
-		auto modified = options.find("last_modified");
-		if (type != options.end() && StringValue::Get(type->second) == "file" && size != options.end() &&
-			modified != options.end()) {
-			result.version.size = size->second.GetValue<idx_t>();
-			result.version.last_modified = modified->second.GetValue<timestamp_t>();
-			return string();
-		}
+	if (auto listed = skein::ListedVersion(file)) {
+		result.version = std::move(*listed);
+		result.version.tag.clear();
+		return string();
 	}
 	auto &file_system = FileSystem::GetFileSystem(context);
 	// To open a pipe is to wait for its writer, and takes from what it holds.

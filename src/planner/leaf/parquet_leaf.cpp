@@ -37,8 +37,8 @@ duckdb::vector<ParquetSliceFile> ToSliceFiles(const ParquetLeaf &leaf, const duc
 } // namespace
 
 std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
-											  std::string &reason) {
-	auto files = InspectParquetScan(context, get, reason);
+											  std::string &reason, FooterCache *footers) {
+	auto files = InspectParquetScan(context, get, reason, footers);
 	if (!files) {
 		return std::nullopt;
 	}

@@ -19,6 +19,9 @@ struct ParquetLeaf final : ScanLeaf {
 	duckdb::unique_ptr<duckdb::LogicalGet> MakeVariant(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
 													   const duckdb::vector<ScanUnit> &units) const override;
 	std::string Describe(const duckdb::vector<ScanUnit> &units, size_t max_files) const override;
+	const std::string &OpenPath(size_t file) const override {
+		return files[file].open_path;
+	}
 	bool KnowsRows() const override {
 		return true;
 	}
@@ -30,6 +33,6 @@ struct ParquetLeaf final : ScanLeaf {
 //! nullopt and a `reason` if `get` cannot be split exactly, or if a file cannot be read; the reason is empty if it is
 //! another kind of scan.
 std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
-											  std::string &reason);
+											  std::string &reason, FooterCache *footers);
 
 } // namespace skein

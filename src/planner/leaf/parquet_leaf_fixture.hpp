@@ -15,7 +15,7 @@ protected:
 			ASSERT_TRUE(scan) << sql;
 			auto &get = (*scan)->Cast<LogicalGet>();
 			std::string reason;
-			auto leaf = AnalyzeParquetScan(context, get, reason);
+			auto leaf = AnalyzeParquetScan(context, get, reason, nullptr);
 			ASSERT_TRUE(leaf) << sql << ": " << reason;
 			use(context, get, *leaf);
 		});

@@ -19,9 +19,9 @@ std::shared_ptr<const ScanLeaf> Shared(std::optional<LEAF> leaf) {
 } // namespace
 
 std::shared_ptr<const ScanLeaf> AnalyzeScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
-											std::string &reason) {
+											std::string &reason, FooterCache *footers) {
 	reason.clear();
-	auto leaf = Shared(AnalyzeParquetScan(context, get, reason));
+	auto leaf = Shared(AnalyzeParquetScan(context, get, reason, footers));
 	if (!leaf && reason.empty()) {
 		leaf = Shared(AnalyzeTextScan(context, get, reason));
 	}

@@ -11,6 +11,8 @@ class LogicalGet;
 
 namespace skein {
 
+class FooterCache;
+
 //! What planning knows about one scan that can be divided exactly: its units, and how a task reads some of them.
 //!
 //! Immutable once it is made. Invariant: the rows of all units are the rows of the scan, in DuckDB's order.
@@ -25,6 +27,8 @@ public:
 															   const duckdb::vector<ScanUnit> &units) const = 0;
 	//! `units` for EXPLAIN: `READ_PARQUET files=[lineitem/1.parquet row_groups=0..3, ...]`; at most `max_files` files.
 	virtual std::string Describe(const duckdb::vector<ScanUnit> &units, size_t max_files) const = 0;
+	//! The path by which any process opens a file, by the number that units have.
+	virtual const std::string &OpenPath(size_t file) const = 0;
 	//! Whether the rows of units are known before they are read.
 	virtual bool KnowsRows() const = 0;
 
@@ -36,9 +40,9 @@ public:
 };
 
 //! What `get` reads, as units that can be dealt to tasks; nullptr and a `reason` if it is no scan of files, cannot be
-//! split exactly, or if a file cannot be read.
+//! split exactly, or if a file cannot be read. `footers` keeps what is read of files, unless it is nullptr.
 std::shared_ptr<const ScanLeaf> AnalyzeScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
-											std::string &reason);
+											std::string &reason, FooterCache *footers = nullptr);
 
 //! The rows that DuckDB expects to leave `get`, for the part of it that has `weight` of its `total_weight`.
 duckdb::idx_t ShareOfEstimate(const duckdb::LogicalGet &get, duckdb::idx_t weight, duckdb::idx_t total_weight);

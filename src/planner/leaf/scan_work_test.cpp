@@ -1,5 +1,7 @@
 #include "planner/leaf/leaf_fixture.hpp"
 
+#include "engine/footer_cache.hpp"
+
 #include "duckdb/common/local_file_system.hpp"
 
 #include <algorithm>
@@ -210,6 +212,82 @@ TEST_F(ScanWorkTest, TasksReadNoMoreOfParquetFilesThanPlainDuckDB) {
 			EXPECT_GT(together.bytes, plain.Bytes() / 2);
 			EXPECT_LE(together.bytes, plain.Bytes() + plain.Bytes() / 50);
 		}
+	}
+}
+
+TEST_F(ScanWorkTest, PlanningReadsAFooterOnceForAllQueries) {
+	constexpr int FILES = 20;
+	auto write = [&](int file, int rows) {
+		auto path = "facts/" + std::to_string(100 + file) + ".parquet";
+		Write("SELECT range AS k, 'name ' || range AS s FROM range(" + std::to_string(rows) + ")", path,
+			  ", ROW_GROUP_SIZE 2048");
+		return path;
+	};
+	auto age = [](const std::string &path) {
+		fs::last_write_time(path, fs::last_write_time(path) - std::chrono::hours(1));
+	};
+	for (int file = 0; file < FILES; file++) {
+		age(write(file, 5000));
+	}
+	Query("SET enable_external_file_cache = false");
+	FileWork work;
+	Count(*database_.instance, work, ".parquet");
+	FooterCache footers(100000);
+	// Plans, and returns how often files were opened for it, but for the first, which DuckDB opens to bind the query.
+	auto plan = [&](const std::string &columns, idx_t rows) {
+		auto opens = work.Opens();
+		WithOptimizedPlan(connection_, "SELECT " + columns + " FROM 'facts/*.parquet'",
+						  [&](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
+							  auto &get = (*FirstScan(plan))->Cast<LogicalGet>();
+							  std::string reason;
+							  auto leaf = AnalyzeScan(context, get, reason, &footers);
+							  ASSERT_TRUE(leaf) << reason;
+							  EXPECT_EQ(leaf->total_rows, rows);
+						  });
+		return work.Opens() - opens - 1;
+	};
+	EXPECT_EQ(plan("max(k)", 100000), FILES - 1u);
+	auto bytes = work.Bytes();
+	// DuckDB may read the end of a file more than once for its footer.
+	auto footers_read = FootersRead(work);
+	auto reads_per_footer = footers_read / FILES;
+	EXPECT_EQ(plan("max(k)", 100000), 0u);
+	EXPECT_EQ(plan("sum(k), min(s)", 100000), 0u);
+	EXPECT_EQ(FootersRead(work), footers_read + 2 * reads_per_footer);
+	EXPECT_LT(work.Bytes() - bytes, bytes);
+	// One that has changed is read again, once.
+	age(write(7, 5001));
+	EXPECT_EQ(plan("max(k)", 100001), 1u);
+	EXPECT_EQ(plan("max(k)", 100001), 0u);
+	// One that has just been written may be written again within its second: it is not kept.
+	write(8, 5002);
+	EXPECT_EQ(plan("max(k)", 100003), 1u);
+	EXPECT_EQ(plan("max(k)", 100003), 1u);
+	auto numbers = footers.Read();
+	EXPECT_EQ(numbers.entries, FILES - 2u);
+	EXPECT_EQ(numbers.added, static_cast<uint64_t>(FILES));
+	EXPECT_LE(numbers.bytes, 100000u);
+}
+
+TEST_F(ScanWorkTest, WhatIsKeptOfFootersIsBounded) {
+	for (int file = 0; file < 30; file++) {
+		auto path = "facts/" + std::to_string(100 + file) + ".parquet";
+		Write("SELECT range AS k FROM range(100)", path);
+		fs::last_write_time(path, fs::last_write_time(path) - std::chrono::hours(1));
+	}
+	FooterCache footers(5000);
+	for (int round = 0; round < 3; round++) {
+		WithOptimizedPlan(connection_, "SELECT k FROM 'facts/*.parquet'",
+						  [&](ClientContext &context, unique_ptr<LogicalOperator> &plan) {
+							  std::string reason;
+							  auto &get = (*FirstScan(plan))->Cast<LogicalGet>();
+							  auto leaf = AnalyzeScan(context, get, reason, &footers);
+							  ASSERT_TRUE(leaf) << reason;
+							  EXPECT_EQ(leaf->total_rows, 3000u);
+						  });
+		EXPECT_LE(footers.Read().bytes, 5000u);
+		EXPECT_GT(footers.Read().entries, 2u);
+		EXPECT_LT(footers.Read().entries, 29u);
 	}
 }
 

@@ -13,6 +13,9 @@ struct TextLeaf final : ScanLeaf {
 	duckdb::unique_ptr<duckdb::LogicalGet> MakeVariant(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
 													   const duckdb::vector<ScanUnit> &units) const override;
 	std::string Describe(const duckdb::vector<ScanUnit> &units, size_t max_files) const override;
+	const std::string &OpenPath(size_t file) const override {
+		return files[file].open_path;
+	}
 	bool KnowsRows() const override {
 		return false;
 	}

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "engine/scan_file.hpp"
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace duckdb {
+namespace skein_parquet {
+struct ParquetDigest;
+struct ParquetFileSchema;
+} // namespace skein_parquet
+} // namespace duckdb
+
+namespace skein {
+
+//! Keeps what planning needs of the footers of Parquet files, so that they are read once and not by every query.
+//!
+//! Owned by what Skein keeps for one DuckDB instance. Thread-safe. Bounded by `max_bytes`: what has not been used for
+//! the longest time goes. An entry is used only for a file of the same size, time and tag.
+class FooterCache {
+public:
+	using Digest = std::shared_ptr<const duckdb::skein_parquet::ParquetDigest>;
+
+	//! What has happened since the start, and what is held.
+	struct Numbers {
+		uint64_t found = 0;
+		uint64_t added = 0;
+		duckdb::idx_t entries = 0;
+		duckdb::idx_t bytes = 0;
+	};
+
+	explicit FooterCache(duckdb::idx_t max_bytes) : max_bytes_(max_bytes) {
+	}
+
+	//! Whether anything is held of the file; `key` is its path and how it is read.
+	bool Holds(const std::string &key);
+	//! What is held of the file if it is still of this version, whose tag counts if it has one; else nullptr.
+	Digest Find(const std::string &key, const FileVersion &version);
+	//! Holds `digest`, unless the file has been written so lately that another write could leave its time as it is.
+	//! Returns the digest as it is held: its schema is shared with those that have the same.
+	Digest Add(const std::string &key, duckdb::skein_parquet::ParquetDigest digest);
+	Numbers Read();
+
+private:
+	struct Entry {
+		std::string key;
+		Digest digest;
+		duckdb::idx_t bytes;
+	};
+
+	void TrimLocked();
+
+	const duckdb::idx_t max_bytes_;
+	std::mutex mutex_;
+	//! The last used first.
+	std::list<Entry> entries_;
+	std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
+	//! By their texts; those that no entry has are dropped when their number has doubled.
+	std::map<std::string, std::weak_ptr<const duckdb::skein_parquet::ParquetFileSchema>> schemas_;
+	size_t schemas_after_clean_up_ = 0;
+	Numbers numbers_;
+};
+
+} // namespace skein
