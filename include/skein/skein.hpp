@@ -1,17 +1,35 @@
 #pragma once
 
 #include "duckdb.hpp"
+#include "skein/running_task.hpp"
+#include "skein/task_estimator.hpp"
+#include "skein/worker_resolver.hpp"
 #include "skein/worker_status.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace skein {
+
+//! What a program adds to Skein.
+struct AttachOptions {
+	//! Asked about every leaf, in this order, before the built-in ones.
+	std::vector<std::shared_ptr<const TaskEstimator>> estimators;
+	//! nullptr: only the settings name workers.
+	std::shared_ptr<const WorkerResolver> resolver;
+	//! Registers what the variants of own leaves call, on the instance of the workers inside this process. Workers of
+	//! other processes have WorkerOptions::set_up.
+	std::function<void(duckdb::DatabaseInstance &)> set_up_workers;
+};
 
 //! Makes every connection of `db` able to distribute its queries: settings `skein_*`, table functions, EXPLAIN.
 //! `LOAD skein` calls it. Calling it twice on one instance does nothing the second time. Thread-safe.
 void Attach(duckdb::DatabaseInstance &db);
+//! The same with additions. Throws duckdb::InvalidInputException if `db` has Skein already.
+void Attach(duckdb::DatabaseInstance &db, AttachOptions options);
 
 struct WorkerOptions {
 	//! `host:port`; port 0 picks a free one.
@@ -24,6 +42,8 @@ struct WorkerOptions {
 	std::string temp_directory;
 	//! Most tasks that run at a time; others wait. 0: no limit.
 	size_t slots = 0;
+	//! Called before the first task, with the instance that runs tasks: registers functions, loads extensions.
+	std::function<void(duckdb::DatabaseInstance &)> set_up;
 };
 
 //! A process's worker: accepts tasks of any coordinator that reaches its address.

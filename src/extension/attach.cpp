@@ -47,13 +47,20 @@ private:
 } // namespace
 
 void Attach(DatabaseInstance &db) {
+	if (!IsAttached(db)) {
+		Attach(db, AttachOptions());
+	}
+}
+
+void Attach(DatabaseInstance &db, AttachOptions options) {
 	auto &config = DBConfig::GetConfig(db);
 	if (IsAttached(db)) {
-		return;
+		throw InvalidInputException("Skein is attached to this database already: task estimators and a resolver have "
+									"to be given the first time");
 	}
 	RegisterSettings(config);
 	RegisterTravelling(db);
-	auto instance = make_shared_ptr<SkeinInstance>(db);
+	auto instance = make_shared_ptr<SkeinInstance>(db, std::move(options));
 	RegisterTableFunctions(db, instance);
 	OptimizerExtension::Register(config, MakeOptimizerHook(instance));
 	db.GetObjectCache().Put("skein_stop_on_close", make_shared_ptr<StopOnClose>(std::move(instance)));

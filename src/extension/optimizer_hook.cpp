@@ -115,12 +115,16 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 		result.reason = "skein_mode is off";
 		return result;
 	}
-	if (settings.cluster.empty() && settings.workers == 0 && settings.mode == Mode::AUTO) {
+	if (!instance.MayHaveWorkers(settings)) {
 		result.reason = "there are no workers (skein_cluster and skein_workers are not set)";
 		return result;
 	}
 	auto cluster = instance.Resolve(settings);
 	workers = cluster.workers.size();
+	if (workers == 0) {
+		result.reason = "there are no workers (the resolver finds none)";
+		return result;
+	}
 	RunOptions run_options;
 	run_options.page_bytes = settings.page_bytes;
 	run_options.buffer_bytes = settings.buffer_bytes;
@@ -138,14 +142,12 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	};
 	callbacks.settings = TravellingSettings(input.context);
 	auto options = OptionsFor(input.context, settings, workers);
+	options.estimators = instance.Estimators();
+	options.workers = cluster.described;
+	options.footers = instance.Footers();
 	options.worker_functions = [&instance]() { return instance.FunctionsOfWorkers(); };
 	options.deal_session_rows = settings.mode == Mode::FORCE && !ChangesRows(*statement);
 	return PlanQuery(input, statement, query, options, callbacks);
-}
-
-bool MayDistribute(const Settings &settings) {
-	return settings.mode == Mode::FORCE ||
-		   (settings.mode == Mode::AUTO && (!settings.cluster.empty() || settings.workers > 0));
 }
 
 bool IsWindowOverAllRows(const LogicalOperator &op) {
@@ -171,7 +173,8 @@ void ForbidLateMaterialization(LogicalOperator &op) {
 //! Before DuckDB's optimizers: a row limit makes them read the other columns of the rows found in a second scan, which
 //! is one more join between stages and no gain.
 void PrepareOptimizers(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan) {
-	if (MayDistribute(Settings::Read(input.context))) {
+	auto settings = Settings::Read(input.context);
+	if (settings.mode != Mode::OFF && static_cast<SkeinInstance &>(*input.info).MayHaveWorkers(settings)) {
 		ForbidLateMaterialization(*plan);
 	}
 }

@@ -9,7 +9,18 @@ namespace skein {
 
 using namespace duckdb;
 
-SkeinInstance::SkeinInstance(DatabaseInstance &db) : db_(db) {
+namespace {
+
+//! What is kept of footers: 100,000 files of one row group and 16 columns take about 230 MB. It is no part of DuckDB's
+//! memory, so of a small memory limit only a small share.
+idx_t FooterCacheBytes(DatabaseInstance &db) {
+	return std::min(idx_t(256) << 20, BufferManager::GetBufferManager(db).GetMaxMemory() / 16);
+}
+
+} // namespace
+
+SkeinInstance::SkeinInstance(DatabaseInstance &db, AttachOptions options)
+	: db_(db), options_(std::move(options)), footers_(std::make_shared<FooterCache>(FooterCacheBytes(db))) {
 }
 
 SkeinInstance::~SkeinInstance() {
@@ -34,7 +45,32 @@ Coordinator &SkeinInstance::RemoteCoordinator(const LinkOptions &options) {
 	return *coordinator;
 }
 
+bool SkeinInstance::MayHaveWorkers(const Settings &settings) const {
+	return settings.mode == Mode::FORCE || !settings.cluster.empty() || settings.workers > 0 || options_.resolver;
+}
+
 Cluster SkeinInstance::Resolve(const Settings &settings) {
+	if (settings.cluster.empty() && settings.workers == 0 && options_.resolver) {
+		Cluster result;
+		for (auto &worker : options_.resolver->Resolve()) {
+			auto addresses = ResolveWorkers(worker.address);
+			result.workers.insert(result.workers.end(), addresses.begin(), addresses.end());
+			for (auto &address : addresses) {
+				result.described.push_back({address, worker.labels});
+			}
+		}
+		std::lock_guard<std::mutex> guard(mutex_);
+		result.coordinator = result.workers.empty() ? nullptr : &RemoteCoordinator(settings.link);
+		return result;
+	}
+	auto result = Find(settings);
+	for (auto &address : result.workers) {
+		result.described.push_back({address, {}});
+	}
+	return result;
+}
+
+Cluster SkeinInstance::Find(const Settings &settings) {
 	Cluster result;
 	if (!settings.cluster.empty()) {
 		result.workers = ResolveWorkers(settings.cluster);
@@ -54,7 +90,7 @@ Cluster SkeinInstance::Resolve(const Settings &settings) {
 		auto threads = static_cast<size_t>(TaskScheduler::GetScheduler(db_).NumberOfThreads());
 		// On top of what the session's own instance may use.
 		auto limit = BufferManager::GetBufferManager(db_).GetMaxMemory() / 2;
-		local_workers_ = std::make_unique<LocalWorkers>(threads, std::to_string(limit) + "B");
+		local_workers_ = std::make_unique<LocalWorkers>(threads, std::to_string(limit) + "B", options_.set_up_workers);
 		local_ = std::make_unique<Coordinator>(local_workers_->GetTransport(), LinkOptions());
 	}
 	result.workers = local_workers_->Addresses(count);
@@ -67,6 +103,9 @@ std::shared_ptr<const WorkerFunctions> SkeinInstance::FunctionsOfWorkers() {
 	if (!worker_functions_) {
 		DuckDB plain(nullptr);
 		Attach(*plain.instance);
+		if (options_.set_up_workers) {
+			options_.set_up_workers(*plain.instance);
+		}
 		worker_functions_ = WorkerFunctions::List(*plain.instance);
 	}
 	return worker_functions_;

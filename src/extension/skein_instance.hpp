@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coordinator/coordinator.hpp"
+#include "engine/footer_cache.hpp"
 #include "extension/settings.hpp"
 #include "planner/worker_functions.hpp"
 #include "skein/skein.hpp"
@@ -12,7 +13,10 @@ namespace skein {
 //! A cluster as a query sees it.
 struct Cluster {
 	Coordinator *coordinator = nullptr;
+	//! Their addresses.
 	std::vector<std::string> workers;
+	//! The same workers, with what is known of them.
+	std::vector<WorkerInfo> described;
 };
 
 //! What Skein keeps for one DuckDB instance: coordinators, workers inside the process, served workers.
@@ -20,24 +24,37 @@ struct Cluster {
 //! Owned by the instance's list of extensions; made by Attach(). Thread-safe. Parts are started when first needed.
 class SkeinInstance final : public duckdb::OptimizerExtensionInfo {
 public:
-	explicit SkeinInstance(duckdb::DatabaseInstance &db);
+	SkeinInstance(duckdb::DatabaseInstance &db, AttachOptions options);
 	~SkeinInstance() override;
 	//! Ends everything that is kept, for good: a closed query may have left tasks that still hold pages in the memory
 	//! of the DuckDB instance. Called before that goes; no query runs then. Idempotent.
 	void Stop();
 
-	//! The workers that the settings name; none if they name none. Throws when an address is malformed or cannot be
-	//! resolved.
+	//! The workers that the settings name, or else the resolver; none if there are none. Throws when an address is
+	//! malformed or cannot be resolved.
 	Cluster Resolve(const Settings &settings);
+	//! What is kept of the footers of files.
+	const std::shared_ptr<FooterCache> &Footers() const {
+		return footers_;
+	}
+	//! Whether there may be workers with these settings.
+	bool MayHaveWorkers(const Settings &settings) const;
+	const std::vector<std::shared_ptr<const TaskEstimator>> &Estimators() const {
+		return options_.estimators;
+	}
 	//! What the workers can call.
 	std::shared_ptr<const WorkerFunctions> FunctionsOfWorkers();
 	//! Makes this process a worker at `address`; returns the address really bound.
 	std::string Serve(const std::string &address);
 
 private:
+	//! The workers that Resolve() finds, without their descriptions.
+	Cluster Find(const Settings &settings);
 	Coordinator &RemoteCoordinator(const LinkOptions &options);
 
 	duckdb::DatabaseInstance &db_;
+	const AttachOptions options_;
+	const std::shared_ptr<FooterCache> footers_;
 	std::mutex mutex_;
 	GrpcTransport grpc_;
 	//! By connect timeout and keepalive in milliseconds: links are made with them.

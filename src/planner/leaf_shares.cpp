@@ -18,13 +18,8 @@ void CollectLeaves(LogicalOperator &op, vector<reference<LogicalDistributedLeaf>
 	}
 }
 
-idx_t LeafWants(const LogicalDistributedLeaf &leaf, const PlannerOptions &options) {
-	if (leaf.replicated) {
-		return 1;
-	}
-	auto by_bytes = (leaf.total_bytes + options.bytes_per_task - 1) / options.bytes_per_task;
-	auto wanted = options.mode == Mode::FORCE ? options.max_tasks : by_bytes;
-	return std::max<idx_t>(1, std::min(wanted, leaf.max_tasks));
+idx_t LeafWants(const LogicalDistributedLeaf &leaf) {
+	return leaf.replicated ? 1 : std::max<idx_t>(1, std::min(leaf.desired_tasks, leaf.max_tasks));
 }
 
 //! What the tasks of a union have to know of an isolated child: its leaf that is divided.
@@ -76,7 +71,7 @@ bool HasBoundary(const LogicalOperator &op) {
 
 idx_t WantedTasks(LogicalOperator &op, const PlannerOptions &options) {
 	if (auto leaf = dynamic_cast<LogicalDistributedLeaf *>(&op)) {
-		return std::min(LeafWants(*leaf, options), options.max_tasks);
+		return std::min(LeafWants(*leaf), options.max_tasks);
 	}
 	auto sum = dynamic_cast<LogicalChildrenIsolatorUnion *>(&op) != nullptr;
 	idx_t wanted = 1;

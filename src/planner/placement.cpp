@@ -12,10 +12,10 @@
 #include "duckdb/planner/filter/optional_filter.hpp"
 #include "duckdb/planner/filter/struct_filter.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
+#include "plan/nodes/children_isolator_union.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
 #include "plan/columns.hpp"
 #include "plan/plan_checker.hpp"
-#include "planner/leaf/scan_leaf.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -59,6 +59,12 @@ double ValueBytes(const LogicalType &type) {
 	}
 }
 
+//! Whether `op` is one of ours, which stand in a plan only while it is made.
+bool IsPlanningNode(const LogicalOperator &op) {
+	return dynamic_cast<const LogicalDistributedLeaf *>(&op) || dynamic_cast<const LogicalExchange *>(&op) ||
+		   dynamic_cast<const LogicalChildrenIsolatorUnion *>(&op);
+}
+
 //! The leaves of a subtree that every task may as well read for itself; false if there is anything else in it.
 bool CollectSmallLeaves(LogicalOperator &op, idx_t limit, vector<reference<LogicalDistributedLeaf>> &leaves) {
 	switch (op.type) {
@@ -91,6 +97,14 @@ bool CollectSmallLeaves(LogicalOperator &op, idx_t limit, vector<reference<Logic
 }
 
 } // namespace
+
+bool IsSourceLeaf(const LogicalOperator &op) {
+	if (!op.children.empty()) {
+		return false;
+	}
+	return op.type == LogicalOperatorType::LOGICAL_GET ||
+		   (op.type == LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR && !IsPlanningNode(op));
+}
 
 Placement::Placement(OptimizerExtensionInput &input, const PlannerOptions &options,
 					 unique_ptr<LogicalOperator> &statement)
@@ -423,15 +437,12 @@ bool Placement::CanTravel(LogicalOperator &op, string &reason) {
 	return travels;
 }
 
-std::shared_ptr<const ScanLeaf> Placement::Analyze(LogicalGet &get, string &reason) {
-	auto entry = analyses_.find(&get);
-	if (entry == analyses_.end()) {
-		Analysis analysis;
-		analysis.leaf = AnalyzeScan(context_, get, analysis.reason);
-		entry = analyses_.emplace(&get, std::move(analysis)).first;
+const EstimatedLeaf &Placement::Estimate(LogicalOperator &leaf) {
+	auto entry = estimates_.find(&leaf);
+	if (entry == estimates_.end()) {
+		entry = estimates_.emplace(&leaf, EstimateLeaf(context_, leaf, options_)).first;
 	}
-	reason = entry->second.reason;
-	return entry->second.leaf;
+	return entry->second;
 }
 
 double Placement::EstimateBytes(LogicalOperator &op) {

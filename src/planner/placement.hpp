@@ -3,6 +3,7 @@
 #include "duckdb/optimizer/optimizer_extension.hpp"
 #include "plan/nodes/exchange.hpp"
 #include "planner/distribution.hpp"
+#include "planner/leaf_estimates.hpp"
 #include "planner/planner_options.hpp"
 
 #include <map>
@@ -11,7 +12,9 @@
 namespace skein {
 
 class Placement;
-class ScanLeaf;
+
+//! Whether `op` is a leaf that task estimators are asked about: a scan, or an operator of another extension.
+bool IsSourceLeaf(const duckdb::LogicalOperator &op);
 
 //! Says where one kind of operator runs: places its children, puts boundaries between it and them where the rows have
 //! to move, and says where its own rows are then.
@@ -92,9 +95,8 @@ public:
 	bool IsReadAbove(const duckdb::ColumnBinding &column) const;
 	//! Whether every expression of `op` gives the same value on any worker; if not, why.
 	bool CanTravel(duckdb::LogicalOperator &op, std::string &reason);
-	//! What a scan reads, if it is one of files that can be split exactly; nullptr and why not. Found out once per
-	//! scan.
-	std::shared_ptr<const ScanLeaf> Analyze(duckdb::LogicalGet &get, std::string &reason);
+	//! What the task estimators say of a leaf, which IsSourceLeaf(). They are asked once per leaf.
+	const EstimatedLeaf &Estimate(duckdb::LogicalOperator &leaf);
 	//! Rough bytes of an operator's output.
 	double EstimateBytes(duckdb::LogicalOperator &op);
 
@@ -128,11 +130,7 @@ private:
 	bool FilterTravels(duckdb::TableFilter &filter, std::string &reason);
 	Distribution PlaceByRule(duckdb::unique_ptr<duckdb::LogicalOperator> &op, bool keep_order);
 
-	struct Analysis {
-		std::shared_ptr<const ScanLeaf> leaf;
-		std::string reason;
-	};
-	std::map<duckdb::LogicalGet *, Analysis> analyses_;
+	std::map<duckdb::LogicalOperator *, EstimatedLeaf> estimates_;
 	//! Null until the first function is met.
 	std::shared_ptr<const WorkerFunctions> worker_functions_;
 	duckdb::ClientContext &context_;

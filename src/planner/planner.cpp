@@ -6,8 +6,8 @@
 #include "plan/nodes/distributed_leaf.hpp"
 #include "plan/plan_checker.hpp"
 #include "planner/head_source.hpp"
-#include "planner/leaf/scan_leaf.hpp"
 #include "planner/stage_cutter.hpp"
+#include "planner/task_wishes.hpp"
 
 namespace skein {
 
@@ -35,20 +35,20 @@ private:
 	std::shared_ptr<QueryBinding> binding_;
 };
 
-void CollectScans(LogicalOperator &op, vector<reference<LogicalGet>> &scans) {
-	if (op.type == LogicalOperatorType::LOGICAL_GET && op.children.empty()) {
-		scans.push_back(op.Cast<LogicalGet>());
+void CollectLeaves(LogicalOperator &op, vector<reference<LogicalOperator>> &leaves) {
+	if (IsSourceLeaf(op)) {
+		leaves.push_back(op);
 	}
 	for (auto &child : op.children) {
-		CollectScans(*child, scans);
+		CollectLeaves(*child, leaves);
 	}
 }
 
 //! Whether it makes sense to look any further; if not, why.
 bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reason) {
-	vector<reference<LogicalGet>> scans;
-	CollectScans(plan, scans);
-	if (scans.empty()) {
+	vector<reference<LogicalOperator>> leaves;
+	CollectLeaves(plan, leaves);
+	if (leaves.empty()) {
 		reason = "the query reads no table and no file";
 		return false;
 	}
@@ -56,18 +56,22 @@ bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reas
 		return true;
 	}
 	idx_t bytes = 0;
-	idx_t most_units = 0;
-	for (auto &scan : scans) {
-		string why;
-		auto leaf = placement.Analyze(scan, why);
-		if (!leaf) {
-			reason = reason.empty() ? why : reason;
+	idx_t most_tasks = 0;
+	for (auto &leaf : leaves) {
+		auto &estimated = placement.Estimate(leaf);
+		if (!estimated.estimate) {
+			reason = reason.empty() ? estimated.reason : reason;
 			continue;
 		}
-		most_units = std::max<idx_t>(most_units, std::max<idx_t>(leaf->units.size(), 1));
-		bytes += leaf->total_bytes;
+		auto tasks = estimated.estimate->Tasks();
+		if (!estimated.estimator.empty() && std::min(tasks.desired, tasks.maximum) > 1) {
+			reason.clear();
+			return true;
+		}
+		most_tasks = std::max<idx_t>(most_tasks, std::max<idx_t>(tasks.maximum, 1));
+		bytes += estimated.estimate->Bytes();
 	}
-	if (most_units == 0) {
+	if (most_tasks == 0) {
 		return false;
 	}
 	if (bytes < placement.Options().bytes_per_task) {
@@ -75,7 +79,7 @@ bool WorthDistributing(Placement &placement, LogicalOperator &plan, string &reas
 				 StringUtil::BytesToHumanReadableString(placement.Options().bytes_per_task) + ")";
 		return false;
 	}
-	if (most_units == 1) {
+	if (most_tasks == 1) {
 		reason = "nothing that it reads can be divided";
 		return false;
 	}
@@ -177,6 +181,7 @@ StagePlan FinishStage(ClientContext &context, StageDraft &stage) {
 	sink->SetEstimatedCardinality(sink->children[0]->EstimateCardinality(context));
 	sink->ResolveOperatorTypes();
 	if (!stage.in_session) {
+		result.wishes = WishesOf(*sink->children[0], stage.tasks);
 		result.task_plans = SpawnTasks(context, stage, *sink);
 	}
 	stage.root = std::move(sink);

@@ -2,12 +2,16 @@
 
 #include "duckdb/common/typedefs.hpp"
 #include "planner/worker_functions.hpp"
+#include "skein/task_estimator.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace skein {
+
+class FooterCache;
 
 enum class Mode : uint8_t { OFF, AUTO, FORCE };
 enum class JoinStrategy : uint8_t { AUTO, BROADCAST, SHUFFLE };
@@ -29,6 +33,12 @@ struct PlannerOptions {
 	bool deal_session_rows = false;
 	//! DuckDB's preserve_insertion_order.
 	bool preserve_order = true;
+	//! The user's own, asked in order before the built-in one.
+	std::vector<std::shared_ptr<const TaskEstimator>> estimators;
+	//! Those that an estimator can choose from.
+	std::vector<WorkerInfo> workers;
+	//! Keeps what is read of files for later queries; shared by all queries of the instance. nullptr: nothing is kept.
+	std::shared_ptr<FooterCache> footers;
 };
 
 } // namespace skein

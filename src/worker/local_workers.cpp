@@ -29,7 +29,8 @@ void RegisterTravelling(DatabaseInstance &db) {
 	RegisterAggregateState(db);
 }
 
-unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit, const string &temp_directory) {
+unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit, const string &temp_directory,
+									  const SetUpWorker &set_up) {
 	DBConfig config;
 	config.SetOptionByName("allow_unsigned_extensions", Value::BOOLEAN(true));
 	// No client's thread helps: without this DuckDB would keep one thread less.
@@ -43,11 +44,14 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 	config.SetOptionByName("temp_directory", Value(temp_directory.empty() ? OwnTempDirectory() : temp_directory));
 	auto db = make_uniq<DuckDB>(nullptr, &config);
 	RegisterTravelling(*db->instance);
+	if (set_up) {
+		set_up(*db->instance);
+	}
 	return db;
 }
 
-LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit)
-	: db_(MakeWorkerInstance(threads, memory_limit, "")) {
+LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit, const SetUpWorker &set_up)
+	: db_(MakeWorkerInstance(threads, memory_limit, "", set_up)) {
 }
 
 LocalWorkers::~LocalWorkers() {

@@ -5,10 +5,13 @@
 
 namespace skein {
 
+//! Adds what its plans need to an instance that runs tasks; may be empty.
+using SetUpWorker = std::function<void(duckdb::DatabaseInstance &)>;
+
 //! A DuckDB instance that runs tasks and nothing else: all its threads take tasks, none waits for a client.
 //! Empty strings and 0 leave DuckDB's defaults, but for the temporary directory: its own, below the system's.
 duckdb::unique_ptr<duckdb::DuckDB> MakeWorkerInstance(size_t threads, const std::string &memory_limit,
-													  const std::string &temp_directory);
+													  const std::string &temp_directory, const SetUpWorker &set_up);
 
 //! Makes the plans that travel between nodes readable and executable on `db`. Idempotent.
 void RegisterTravelling(duckdb::DatabaseInstance &db);
@@ -18,7 +21,7 @@ void RegisterTravelling(duckdb::DatabaseInstance &db);
 //! Owned by the session's instance. Thread-safe.
 class LocalWorkers {
 public:
-	LocalWorkers(size_t threads, const std::string &memory_limit);
+	LocalWorkers(size_t threads, const std::string &memory_limit, const SetUpWorker &set_up);
 	~LocalWorkers();
 
 	//! The addresses of `count` workers on Transport(); starts those that are missing.

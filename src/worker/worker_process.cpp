@@ -11,7 +11,7 @@ namespace {
 class WorkerProcess final : public Worker {
 public:
 	explicit WorkerProcess(const WorkerOptions &options)
-		: db_(MakeWorkerInstance(options.threads, options.memory_limit, options.temp_directory)),
+		: db_(MakeWorkerInstance(options.threads, options.memory_limit, options.temp_directory, options.set_up)),
 		  service_(*db_->instance, watcher_, transport_, "@self", LinkOptions(), options.slots) {
 		address_ = service_.GetNode().Listen(options.listen);
 	}

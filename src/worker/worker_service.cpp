@@ -293,6 +293,7 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 	TaskSpec spec;
 	spec.key = TaskKey{query->key.query, task.stage(), task.task(), query->key.attempt};
 	spec.plan = task.plan();
+	spec.worker = own_name;
 	for (auto &setting : start.settings()) {
 		spec.settings.emplace_back(setting.name(), setting.value());
 	}

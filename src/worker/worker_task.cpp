@@ -9,6 +9,7 @@
 #include "engine/executor_tasks.hpp"
 #include "engine/plan_meter.hpp"
 #include "engine/plan_serializer.hpp"
+#include "worker/running_task.hpp"
 #include "worker/task_watcher.hpp"
 
 namespace skein {
@@ -110,6 +111,7 @@ void WorkerTask::Prepare() {
 		}
 	}
 	context.registered_state->Insert(TaskChannels::KEY, channels_);
+	NoteRunningTask(context, {spec_.worker, spec_.key.stage, spec_.key.task});
 	context.registered_state->Insert("skein_observer", make_shared_ptr<Observer>(weak_from_this()));
 	context.config.enable_progress_bar = false;
 	if (spec_.profile) {

@@ -29,6 +29,8 @@ struct TaskSpec {
 	std::vector<std::pair<std::string, std::string>> settings;
 	//! The result says what each operator did.
 	bool profile = false;
+	//! The address of the worker that runs it, as the coordinator knows it.
+	std::string worker;
 };
 
 //! How a task ended.

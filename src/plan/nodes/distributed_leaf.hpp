@@ -18,6 +18,10 @@ public:
 		//! Invalid if they are not known before they are read.
 		duckdb::optional_idx rows;
 		duckdb::idx_t bytes;
+		//! Tasks with the same one prefer the same worker; empty: none.
+		std::string cache_key;
+		//! The worker that an estimator has chosen; empty: none.
+		std::string worker;
 	};
 
 	//! `leaf` is the scan of all the data.
@@ -27,6 +31,8 @@ public:
 	//! Made by the scaling of leaves; one per task then, empty before.
 	duckdb::vector<duckdb::unique_ptr<duckdb::LogicalOperator>> variants;
 	duckdb::vector<VariantSummary> summaries;
+	//! How many tasks it wants.
+	duckdb::idx_t desired_tasks = 1;
 	//! The most tasks that can have something to read.
 	duckdb::idx_t max_tasks = 1;
 	//! Bytes that all variants read together.

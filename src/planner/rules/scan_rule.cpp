@@ -1,6 +1,4 @@
-#include "duckdb/planner/operator/logical_get.hpp"
-#include "plan/nodes/distributed_leaf.hpp"
-#include "planner/leaf/scan_leaf.hpp"
+#include "planner/leaf_estimates.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -9,23 +7,7 @@ using namespace duckdb;
 
 namespace {
 
-//! What EXPLAIN says of a variant is cut anyway.
-constexpr size_t MAX_FILES_DESCRIBED = 16;
-
-LogicalDistributedLeaf::VariantSummary Summarize(const ScanLeaf &leaf, const vector<ScanUnit> &units) {
-	LogicalDistributedLeaf::VariantSummary summary{leaf.Describe(units, MAX_FILES_DESCRIBED), optional_idx(), 0};
-	idx_t rows = 0;
-	for (auto &unit : units) {
-		rows += unit.rows;
-		summary.bytes += unit.bytes;
-	}
-	if (leaf.KnowsRows()) {
-		summary.rows = rows;
-	}
-	return summary;
-}
-
-//! Reads files in all tasks, and everything else where the session can read it.
+//! Reads a leaf that a task estimator divides in all tasks, and every other one where the session can read it.
 //!
 //!     Get[parquet files]   =>   DistributedLeaf[t0: row groups 0..3, t1: row groups 4..7, ...]
 //!     Get[csv files]       =>   DistributedLeaf[t0: files 0..3, t1: files 4..7, ...]
@@ -34,36 +16,17 @@ LogicalDistributedLeaf::VariantSummary Summarize(const ScanLeaf &leaf, const vec
 class ScanRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
-		return op.type == LogicalOperatorType::LOGICAL_GET && op.children.empty();
+		return IsSourceLeaf(op);
 	}
 
 	Distribution Place(Placement &placement, unique_ptr<LogicalOperator> &op, bool keep_order) const override {
-		auto &get = op->Cast<LogicalGet>();
-		string reason;
-		auto shared = placement.Analyze(get, reason);
-		if (!shared) {
-			return PlaceInSession(placement, op, keep_order, reason);
+		auto &estimated = placement.Estimate(*op);
+		if (!estimated.estimate) {
+			return PlaceInSession(placement, op, keep_order, estimated.reason);
 		}
-		auto &context = placement.Context();
-		auto result = make_uniq<LogicalDistributedLeaf>(std::move(op));
-		result->can_replicate = true;
-		result->max_tasks = std::max<idx_t>(1, shared->units.size());
-		result->total_bytes = shared->total_bytes;
-		result->make_variants = [&context, shared](LogicalDistributedLeaf &node, idx_t tasks) {
-			auto &scan = node.leaf->Cast<LogicalGet>();
-			auto dealt = node.replicated ? vector<vector<ScanUnit>>{shared->units} : DealUnits(shared->units, tasks);
-			for (idx_t task = 0; task < tasks; task++) {
-				vector<ScanUnit> units;
-				if (node.replicated || task < dealt.size()) {
-					units = dealt[node.replicated ? 0 : task];
-				}
-				node.variants.push_back(shared->MakeVariant(context, scan, units));
-				node.summaries.push_back(Summarize(*shared, units));
-			}
-		};
-		op = std::move(result);
 		auto distribution = Distribution::Arbitrary();
-		distribution.in_order = true;
+		distribution.in_order = estimated.estimate->KeepsOrder();
+		op = DistributeLeaf(placement.Context(), std::move(op), estimated, placement.Options());
 		return distribution;
 	}
 

@@ -2,7 +2,6 @@
 
 #include "duckdb/planner/logical_operator_visitor.hpp"
 #include "duckdb/planner/operator/logical_cteref.hpp"
-#include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_materialized_cte.hpp"
 #include "plan/columns.hpp"
 
@@ -32,7 +31,7 @@ bool IsInvariant(Placement &placement, LogicalOperator &op) {
 		invariant = invariant && !(*expression)->IsVolatile() && !(*expression)->CanThrow();
 	});
 	if (invariant && op.type == LogicalOperatorType::LOGICAL_GET) {
-		return op.children.empty() && placement.Analyze(op.Cast<LogicalGet>(), reason);
+		return IsSourceLeaf(op) && placement.Estimate(op).estimate && placement.Estimate(op).estimate->MayRepeat();
 	}
 	return invariant;
 }
