@@ -8,21 +8,14 @@ using namespace duckdb;
 
 namespace {
 
-//! Times of files are known by the second: one that was written so many seconds before it was read may be written
-//! again without a trace.
-constexpr int64_t LATELY_SECONDS = 2;
-
 //! Without the quotes that some stores put around it.
 string PlainTag(const string &tag) {
 	return StringUtil::Replace(tag, "\"", "");
 }
 
-bool WasWrittenLately(const skein_parquet::ParquetDigest &digest) {
-	auto &version = digest.version;
-	// A store's tag changes with every write.
-	return version.tag.empty() &&
-		   (!Timestamp::IsFinite(version.last_modified) ||
-			version.last_modified.value + LATELY_SECONDS * Interval::MICROS_PER_SEC >= digest.opened_at.value);
+//! Whether the file may be written again without a trace. A store's tag changes with every write.
+bool MayChangeUnseen(const skein_parquet::ParquetDigest &digest) {
+	return digest.version.tag.empty() && WasWrittenLately(digest.version.last_modified, digest.opened_at);
 }
 
 } // namespace
@@ -58,7 +51,7 @@ FooterCache::Digest FooterCache::Add(const string &key, skein_parquet::ParquetDi
 	} else {
 		shared = digest.schema;
 	}
-	auto is_kept = !WasWrittenLately(digest);
+	auto is_kept = !MayChangeUnseen(digest);
 	auto result = std::make_shared<const skein_parquet::ParquetDigest>(std::move(digest));
 	auto old = by_key_.find(key);
 	if (old != by_key_.end()) {

@@ -1,6 +1,7 @@
 #include "engine/parquet_slice_reader.hpp"
 
 #include "engine/plan_meter.hpp"
+#include "engine/read_footers.hpp"
 
 #include "duckdb/common/enums/metric_type.hpp"
 #include "duckdb/common/file_system.hpp"
@@ -49,8 +50,16 @@ const SliceBindData &SliceOf(const MultiFileBindData &bind_data) {
 shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::ParquetSliceFile &slice,
 										  const ParquetOptions &options) {
 	shared_ptr<SliceReader> reader;
+	auto opened_at = Timestamp::GetCurrentTimestamp();
+	auto known = ReadFooter::Find(context, slice.open_path);
 	try {
-		reader = make_shared_ptr<SliceReader>(context, slice, options);
+		if (known) {
+			reader = make_shared_ptr<SliceReader>(context, slice, options, known->Metadata());
+		}
+		if (!known || !known->IsOf(*reader)) {
+			reader = make_shared_ptr<SliceReader>(context, slice, options, nullptr);
+			ReadFooter::Keep(context, slice.open_path, *reader, opened_at);
+		}
 	} catch (std::exception &ex) {
 		skein::ExplainFailure(context, slice.open_path, slice.version, ErrorData(ex));
 		throw;
@@ -63,8 +72,9 @@ shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::P
 	return reader;
 }
 
-SliceReader::SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options)
-	: ParquetReader(context, OpenFileInfo(slice.open_path), options), slice_(slice) {
+SliceReader::SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options,
+						 shared_ptr<ParquetFileMetadataCache> footer)
+	: ParquetReader(context, OpenFileInfo(slice.open_path), options, std::move(footer)), slice_(slice) {
 	file.path = slice.path;
 }
 

@@ -15,7 +15,9 @@ public:
 	//! Throws IOException if the file is missing or not the one that was planned for.
 	static shared_ptr<SliceReader> Open(ClientContext &context, const skein::ParquetSliceFile &slice,
 										const ParquetOptions &options);
-	SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options);
+	//! `footer` is read from the file if it is nullptr.
+	SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options,
+				shared_ptr<ParquetFileMetadataCache> footer);
 
 	bool TryInitializeScan(ClientContext &context, GlobalTableFunctionState &global_state,
 						   LocalTableFunctionState &local_state) override;

@@ -55,6 +55,11 @@ FileVersion VersionOf(FileHandle &handle) {
 	return version;
 }
 
+bool WasWrittenLately(timestamp_t last_modified, timestamp_t read_at) {
+	constexpr int64_t LATELY = 2 * Interval::MICROS_PER_SEC;
+	return !Timestamp::IsFinite(last_modified) || last_modified.value + LATELY >= read_at.value;
+}
+
 void ThrowFileChanged(const string &path, const string &what) {
 	throw IOException("file \"%s\" changed between planning and reading: %s. Run the query again; all workers must see "
 					  "the same files",

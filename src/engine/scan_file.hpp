@@ -36,6 +36,10 @@ std::optional<FileVersion> ListedVersion(const duckdb::OpenFileInfo &file);
 //! The version of an open file; of a compressed one, as it is stored.
 FileVersion VersionOf(duckdb::FileHandle &handle);
 
+//! Whether a file that was read from `read_at` on had been written so shortly before, within two seconds, that it could
+//! be written again and keep its time: times are known by the second.
+bool WasWrittenLately(duckdb::timestamp_t last_modified, duckdb::timestamp_t read_at);
+
 //! Throws the duckdb::IOException of a file that changed between planning and reading; `what` says how.
 [[noreturn]] void ThrowFileChanged(const std::string &path, const std::string &what);
 //! Throws it if `found` is not the file that was `planned`.

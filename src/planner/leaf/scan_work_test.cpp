@@ -269,6 +269,31 @@ TEST_F(ScanWorkTest, PlanningReadsAFooterOnceForAllQueries) {
 	EXPECT_LE(numbers.bytes, 100000u);
 }
 
+TEST_F(ScanWorkTest, AWorkerReadsAFooterOnceForAllTasks) {
+	for (int file = 0; file < 3; file++) {
+		auto path = "facts/" + std::to_string(file) + ".parquet";
+		Write("SELECT range AS k, hash(range) AS h FROM range(10000)", path, ", ROW_GROUP_SIZE 2048");
+		fs::last_write_time(path, fs::last_write_time(path) - std::chrono::hours(1));
+	}
+	worker_.Query("SET enable_external_file_cache = false");
+	FileWork work;
+	Count(worker_.Instance(), work, ".parquet");
+	auto sql = "SELECT sum(h) FROM 'facts/*.parquet'";
+	auto variants = Variants(sql, 5);
+	auto rows = RunVariants(variants);
+	auto footers_read = FootersRead(work);
+	auto bytes = work.Bytes();
+	// Again, and as other tasks of another query.
+	EXPECT_EQ(RunVariants(variants), rows);
+	RunVariants(Variants(sql, 2));
+	EXPECT_EQ(FootersRead(work), footers_read);
+	EXPECT_GT(work.Bytes(), 2 * bytes);
+	// One that has changed is read again; what was read of the old one does not end where the new one does.
+	Write("SELECT range AS k, hash(range) AS h FROM range(20000)", "facts/1.parquet", ", ROW_GROUP_SIZE 2048");
+	RunVariants(Variants(sql, 1));
+	EXPECT_EQ(FootersRead(work), footers_read);
+}
+
 TEST_F(ScanWorkTest, WhatIsKeptOfFootersIsBounded) {
 	for (int file = 0; file < 30; file++) {
 		auto path = "facts/" + std::to_string(100 + file) + ".parquet";
