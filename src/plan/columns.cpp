@@ -75,6 +75,33 @@ vector<ColumnBinding> Columns(const vector<unique_ptr<Expression>> &expressions)
 	return result;
 }
 
+bool HasGroupingSets(const LogicalAggregate &aggregate) {
+	return aggregate.grouping_sets.size() > 1 || !aggregate.grouping_functions.empty() ||
+		   (aggregate.grouping_sets.size() == 1 && aggregate.grouping_sets[0].size() != aggregate.groups.size());
+}
+
+bool PassesColumns(const LogicalOperator &op, vector<ColumnBinding> &own, vector<ColumnBinding> &below) {
+	const vector<unique_ptr<Expression>> *expressions;
+	idx_t table_index;
+	if (op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
+		expressions = &op.expressions;
+		table_index = op.Cast<LogicalProjection>().table_index;
+	} else if (op.type == LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY &&
+			   !HasGroupingSets(op.Cast<LogicalAggregate>())) {
+		expressions = &op.Cast<LogicalAggregate>().groups;
+		table_index = op.Cast<LogicalAggregate>().group_index;
+	} else {
+		return false;
+	}
+	for (idx_t i = 0; i < expressions->size(); i++) {
+		if ((*expressions)[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
+			own.emplace_back(table_index, i);
+			below.push_back((*expressions)[i]->Cast<BoundColumnRefExpression>().binding);
+		}
+	}
+	return true;
+}
+
 void AddProjection(unique_ptr<LogicalOperator> &op, idx_t table_index, vector<unique_ptr<Expression>> expressions) {
 	auto projection = make_uniq<LogicalProjection>(table_index, std::move(expressions));
 	if (op->has_estimated_cardinality) {

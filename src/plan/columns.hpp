@@ -6,6 +6,10 @@
 
 #include <string>
 
+namespace duckdb {
+class LogicalAggregate;
+} // namespace duckdb
+
 namespace skein {
 
 //! Lets every reference to the column `from[i]` in an expression refer to `to[i]`.
@@ -32,6 +36,14 @@ duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> AllColumns(duckdb::Logica
 //! The columns of those that are nothing else.
 duckdb::vector<duckdb::ColumnBinding>
 Columns(const duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> &expressions);
+
+//! Whether an aggregate has other grouping sets than the one of all its groups, or GROUPING().
+bool HasGroupingSets(const duckdb::LogicalAggregate &aggregate);
+
+//! Of a projection, or of the groups of an aggregate, the columns that are nothing but columns of its child: by their
+//! own names and by the child's, appended to both. False if `op` is neither, or an aggregate with other grouping sets.
+bool PassesColumns(const duckdb::LogicalOperator &op, duckdb::vector<duckdb::ColumnBinding> &own,
+				   duckdb::vector<duckdb::ColumnBinding> &below);
 
 //! Puts a projection above `op` that returns these expressions under `table_index`, with types resolved.
 void AddProjection(duckdb::unique_ptr<duckdb::LogicalOperator> &op, duckdb::idx_t table_index,

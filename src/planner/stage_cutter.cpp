@@ -82,29 +82,6 @@ optional_ptr<unique_ptr<LogicalOperator>> PlaceOf(const LogicalOperator &wanted,
 	return nullptr;
 }
 
-//! The columns of an operator that are nothing but columns of its child, by their own names and the child's.
-bool PassesColumns(const LogicalOperator &op, vector<ColumnBinding> &own, vector<ColumnBinding> &below) {
-	const vector<unique_ptr<Expression>> *expressions;
-	idx_t table_index;
-	if (op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
-		expressions = &op.expressions;
-		table_index = op.Cast<LogicalProjection>().table_index;
-	} else if (op.type == LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY &&
-			   !HasGroupingSets(op.Cast<LogicalAggregate>())) {
-		expressions = &op.Cast<LogicalAggregate>().groups;
-		table_index = op.Cast<LogicalAggregate>().group_index;
-	} else {
-		return false;
-	}
-	for (idx_t i = 0; i < expressions->size(); i++) {
-		if ((*expressions)[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
-			own.emplace_back(table_index, i);
-			below.push_back((*expressions)[i]->Cast<BoundColumnRefExpression>().binding);
-		}
-	}
-	return true;
-}
-
 //! The lowest place under `op` where rows can be filtered by `keys`, which are translated to it: below projections and
 //! partial aggregates, above everything else.
 unique_ptr<LogicalOperator> &FilterPlace(unique_ptr<LogicalOperator> &op, vector<unique_ptr<Expression>> &keys) {

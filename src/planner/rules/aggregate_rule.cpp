@@ -62,16 +62,6 @@ bool CollectsInOrder(const LogicalAggregate &aggregate) {
 	});
 }
 
-//! How the columns by which rows are grouped are called below and above the aggregate.
-void GroupNames(LogicalAggregate &aggregate, vector<ColumnBinding> &from, vector<ColumnBinding> &to) {
-	for (idx_t i = 0; i < aggregate.groups.size(); i++) {
-		if (aggregate.groups[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
-			from.push_back(aggregate.groups[i]->Cast<BoundColumnRefExpression>().binding);
-			to.emplace_back(aggregate.group_index, i);
-		}
-	}
-}
-
 //! Computes aggregates where all rows of a group are: in place, after parts of them have been computed where the rows
 //! are, or after the rows have been moved.
 //!
@@ -92,7 +82,7 @@ public:
 		auto &aggregate = op->Cast<LogicalAggregate>();
 		auto &child = aggregate.children[0];
 		vector<ColumnBinding> from, to;
-		GroupNames(aggregate, from, to);
+		PassesColumns(aggregate, to, from);
 		auto ordered = placement.Options().preserve_order && aggregate.groups.empty() && CollectsInOrder(aggregate);
 		auto below = placement.Place(child, ordered, Renamed(Prefer(to, placement.Preferred()), to, from));
 		if (below.IsSingle()) {
@@ -104,7 +94,7 @@ public:
 		}
 		from.clear();
 		to.clear();
-		GroupNames(aggregate, from, to);
+		PassesColumns(aggregate, to, from);
 		auto in_place = Rename(below, from, to);
 		if (below.pinned || in_place.kind == DistributionKind::HASH) {
 			// Each group is in one task already.

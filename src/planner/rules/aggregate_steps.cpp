@@ -49,11 +49,6 @@ vector<idx_t> PreferredGroups(Placement &placement, const LogicalAggregate &aggr
 	return result;
 }
 
-bool HasGroupingSets(const LogicalAggregate &aggregate) {
-	return aggregate.grouping_sets.size() > 1 || !aggregate.grouping_functions.empty() ||
-		   (aggregate.grouping_sets.size() == 1 && aggregate.grouping_sets[0].size() != aggregate.groups.size());
-}
-
 bool HasDistinct(const LogicalAggregate &aggregate) {
 	return std::any_of(aggregate.expressions.begin(), aggregate.expressions.end(), [](auto &expression) {
 		return expression->template Cast<BoundAggregateExpression>().IsDistinct();

@@ -8,9 +8,6 @@
 #include <optional>
 
 namespace skein {
-
-//! Whether it groups by anything but all of its groups, or calls GROUPING().
-bool HasGroupingSets(const duckdb::LogicalAggregate &aggregate);
 bool HasDistinct(const duckdb::LogicalAggregate &aggregate);
 
 //! The groups by which the reader of an aggregate prefers its rows to be partitioned, in its order, if they have values

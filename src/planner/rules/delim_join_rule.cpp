@@ -1,6 +1,7 @@
 #include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_delim_get.hpp"
 #include "duckdb/planner/operator/logical_window.hpp"
+#include "plan/columns.hpp"
 #include "planner/rules/aggregate_steps.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/row_functions.hpp"

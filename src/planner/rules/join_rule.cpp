@@ -329,15 +329,13 @@ private:
 			return exchange;
 		}
 		auto column = key->Cast<BoundColumnRefExpression>().binding;
-		auto is_group = op.type == LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY &&
-						column.table_index == op.Cast<LogicalAggregate>().group_index;
-		if (is_group || op.type == LogicalOperatorType::LOGICAL_PROJECTION) {
-			auto &expressions = is_group ? op.Cast<LogicalAggregate>().groups : op.expressions;
-			auto &below = expressions[column.column_index];
-			if (below->GetExpressionClass() != ExpressionClass::BOUND_COLUMN_REF) {
+		vector<ColumnBinding> own, below;
+		if (PassesColumns(op, own, below)) {
+			auto position = std::find(own.begin(), own.end(), column);
+			if (position == own.end()) {
 				return nullptr;
 			}
-			key = below->Copy();
+			key->Cast<BoundColumnRefExpression>().binding = below[static_cast<idx_t>(position - own.begin())];
 			return BoundaryOf(*op.children[0], key);
 		}
 		if (op.type != LogicalOperatorType::LOGICAL_FILTER && op.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN) {

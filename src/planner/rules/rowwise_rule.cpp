@@ -1,5 +1,6 @@
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/operator/logical_projection.hpp"
+#include "plan/columns.hpp"
 #include "planner/rules/row_functions.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -58,13 +59,7 @@ private:
 		}
 		from.clear();
 		to.clear();
-		auto bindings = op.GetColumnBindings();
-		for (idx_t i = 0; i < op.expressions.size(); i++) {
-			if (op.expressions[i]->GetExpressionClass() == ExpressionClass::BOUND_COLUMN_REF) {
-				from.push_back(op.expressions[i]->Cast<BoundColumnRefExpression>().binding);
-				to.push_back(bindings[i]);
-			}
-		}
+		PassesColumns(op, to, from);
 	}
 
 	//! Whether `op` filters or projects what it reads of a shared subplan: the tasks that compute the subplan do that
