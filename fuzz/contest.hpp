@@ -62,7 +62,8 @@ public:
 	//! answered.
 	Result Run(const std::string &sql, bool row_order, const FuzzConfiguration &configuration,
 			   const std::function<void()> &before_distributed = {});
-	//! Whether plain DuckDB answers the same with several threads. Only where Run() found a difference.
+	//! Whether plain DuckDB answers the same again, also with several threads. Only if the last Run() was this one and
+	//! found a difference.
 	bool IsStable(const std::string &sql, bool row_order);
 	//! Parses and writes queries.
 	duckdb::Connection &Parser();
@@ -88,6 +89,8 @@ private:
 	test::Watchdog plain_watchdog_;
 	test::Watchdog watchdog_;
 	std::map<std::string, std::unique_ptr<Lane>> lanes_;
+	//! What plain DuckDB answered last.
+	std::unique_ptr<test::Outcome> alone_;
 	bool lost_worker_ = false;
 };
 
