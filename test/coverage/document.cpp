@@ -24,7 +24,16 @@ projections are left out. [GLOSSARY.md](../GLOSSARY.md) explains the words.
 | **one task** | the operator in question runs in one place; what is below it may be distributed |
 | **local** | nothing of the query leaves the session |
 
-The reason, where the planner gives one, stands at the end.
+The reason, where the planner gives one, stands at the end. What stays in one task has its rows brought there: scans,
+filters, joins and aggregates below it are distributed all the same. It does so because
+
+- all values of a group have to meet: exact quantiles, mode, entropy, histograms, ordered lists. With GROUP BY each task
+  has whole groups; without it there is one group, and one task;
+- the order of all rows decides: windows over all rows, positional joins, LIMIT with an OFFSET, samples with a seed. Spark
+  and Trino bring these rows to one place, too;
+- the next step needs all of the last one: recursion. Files that a step reads are divided, and read once;
+- only the session has it: its tables, its settings' functions, random numbers and sequences, DuckDB's own catalog. Its
+  rows are dealt to the tasks of the operators above.
 
 The file is generated: [CONTRIBUTING.md](../CONTRIBUTING.md) says how. A test compares it with what the planner does, and
 fails if DuckDB has an operator, a type of join, an aggregate or a window function that no row is about.
