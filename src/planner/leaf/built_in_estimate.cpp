@@ -1,5 +1,6 @@
 #include "planner/leaf/built_in_estimate.hpp"
 
+#include "planner/leaf/range_estimate.hpp"
 #include "planner/leaf/scan_leaf.hpp"
 
 #include "duckdb/planner/operator/logical_get.hpp"
@@ -81,7 +82,14 @@ std::unique_ptr<LeafEstimate> EstimateBuiltIn(const LeafQuestion &question, bool
 		reason = question.leaf.GetName() + " is not distributed";
 		return nullptr;
 	}
-	auto leaf = AnalyzeScan(question.context, question.leaf.Cast<LogicalGet>(), reason, footers);
+	auto &get = question.leaf.Cast<LogicalGet>();
+	if (auto range = EstimateRange(question, get, as_often_as_allowed, reason)) {
+		return range;
+	}
+	if (!reason.empty()) {
+		return nullptr;
+	}
+	auto leaf = AnalyzeScan(question.context, get, reason, footers);
 	return leaf ? std::make_unique<ScanEstimate>(question, std::move(leaf), as_often_as_allowed) : nullptr;
 }
 
