@@ -452,9 +452,7 @@ TEST_F(PlacementRules, AUnionShowsItsChildrenInTheirOrder) {
 	Run(connection, "SET skein_workers = 5");
 	auto plan = Run(connection, "EXPLAIN SELECT sum(k) FROM (SELECT k FROM large UNION ALL SELECT k FROM tiny)");
 	auto text = plan->GetValue(1, 0).ToString();
-	EXPECT_NE(text.find("DistributedUnion: t0:[c0(0/4)] t1:[c0(1/4)] t2:[c0(2/4)] t3:[c0(3/4)] t4:[c1]\n"),
-			  string::npos)
-		<< text;
+	EXPECT_NE(text.find("Union: t0:[c0(0/4)] t1:[c0(1/4)] t2:[c0(2/4)] t3:[c0(3/4)] t4:[c1]\n"), string::npos) << text;
 	EXPECT_LT(text.find("large.parquet"), text.find("tiny.parquet"));
 }
 

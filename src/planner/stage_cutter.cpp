@@ -18,8 +18,7 @@ namespace {
 //! Whether the subtree reads something that only the session can read, so that it has to run there.
 bool ReadsSession(Placement &placement, LogicalOperator &op) {
 	string reason;
-	auto is_leaf = op.type == LogicalOperatorType::LOGICAL_GET && op.children.empty();
-	if (is_leaf || !placement.CanTravel(op, reason)) {
+	if (IsSourceLeaf(op) || !placement.CanTravel(op, reason)) {
 		return true;
 	}
 	if (op.type == LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR) {
