@@ -62,9 +62,12 @@ private:
 								   key.empty() ? distance : Dislike(workers_[worker], key), distance);
 		};
 		size_t best = 0;
+		auto least = cost(best);
 		for (size_t worker = 1; worker < workers_.size(); worker++) {
-			if (cost(worker) < cost(best)) {
+			auto next = cost(worker);
+			if (next < least) {
 				best = worker;
+				least = next;
 			}
 		}
 		return best;
