@@ -8,9 +8,9 @@ using namespace duckdb;
 
 namespace {
 
-//! Without the quotes that some stores put around it.
-string PlainTag(const string &tag) {
-	return StringUtil::Replace(tag, "\"", "");
+//! Whether two tags are the same but for the quotes that some stores put around them.
+bool AreSameTags(const string &left, const string &right) {
+	return left == right || StringUtil::Replace(left, "\"", "") == StringUtil::Replace(right, "\"", "");
 }
 
 //! Whether the file may be written again without a trace. A store's tag changes with every write.
@@ -33,7 +33,7 @@ FooterCache::Digest FooterCache::Find(const string &key, const FileVersion &vers
 	}
 	auto &digest = *entry->second->digest;
 	auto same = digest.version.size == version.size && digest.version.last_modified == version.last_modified &&
-				(version.tag.empty() || digest.list_tag.empty() || PlainTag(version.tag) == PlainTag(digest.list_tag));
+				(version.tag.empty() || digest.list_tag.empty() || AreSameTags(version.tag, digest.list_tag));
 	if (!same) {
 		return nullptr;
 	}

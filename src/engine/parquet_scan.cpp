@@ -5,6 +5,7 @@
 
 #include "duckdb/common/file_system.hpp"
 #include "duckdb/parallel/task_executor.hpp"
+#include "duckdb/parallel/task_scheduler.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 
 #include <map>
@@ -87,8 +88,10 @@ public:
 		if (!parquet.schema.empty()) {
 			footers_ = nullptr;
 		}
-		key_suffix_ = string("\n") + (parquet.binary_as_string ? 'b' : '-') + (parquet.file_row_number ? 'r' : '-') +
-					  (parquet.variant_legacy_encoding ? 'v' : '-');
+		if (parquet.binary_as_string || parquet.file_row_number || parquet.variant_legacy_encoding) {
+			key_suffix_ = string("\n") + (parquet.binary_as_string ? "b" : "") + (parquet.file_row_number ? "r" : "") +
+						  (parquet.variant_legacy_encoding ? "v" : "");
+		}
 	}
 
 	//! Returns why the scan cannot be split because of this file; empty if it can.
@@ -128,7 +131,8 @@ private:
 								 bound->second->Cast<ParquetUnionData>().metadata);
 			return std::make_shared<const ParquetDigest>(DigestOf(reader, opened_at));
 		}
-		auto key = open_path + key_suffix_;
+		auto marked = key_suffix_.empty() ? string() : open_path + key_suffix_;
+		auto &key = marked.empty() ? open_path : marked;
 		if (auto known = FindKnown(file, key)) {
 			return known;
 		}
@@ -214,7 +218,7 @@ private:
 	const ScanPruner pruner_;
 	//! nullptr: nothing is kept.
 	skein::FooterCache *footers_;
-	//! How files are read, as far as it changes their schemas.
+	//! How files are read, as far as it changes their schemas; empty if they are read as usual.
 	string key_suffix_;
 	//! What `union_by_name` read of the files while binding.
 	unordered_map<string, BaseUnionData *> bound_files_;
@@ -283,9 +287,11 @@ vector<OpenFileInfo> FilesToScan(ClientContext &context, const LogicalGet &get, 
 	return bind_data.file_list->GetAllFiles();
 }
 
-//! Few enough that threads share the work of footers that have to be read, and enough that known ones cost no tasks.
-idx_t FilesPerTask(idx_t files) {
-	return files <= 4096 ? 1 : files / 4096;
+//! Few enough that all threads have work to the end, and enough that files that are known cost little more than a look.
+idx_t FilesPerTask(ClientContext &context, idx_t files) {
+	constexpr idx_t TASKS_PER_THREAD = 32;
+	auto threads = NumericCast<idx_t>(TaskScheduler::GetScheduler(context).NumberOfThreads());
+	return MaxValue<idx_t>(1, files / (threads * TASKS_PER_THREAD));
 }
 
 std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context, LogicalGet &get, string &reason,
@@ -310,7 +316,7 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 	auto files = FilesToScan(context, get, *bind_data);
 	ScanInspector inspector(context, get, *bind_data, std::move(options), footers);
 	vector<skein::ParquetFileInfo> result(files.size());
-	auto files_per_task = FilesPerTask(files.size());
+	auto files_per_task = FilesPerTask(context, files.size());
 	vector<string> reasons((files.size() + files_per_task - 1) / files_per_task);
 	TaskExecutor executor(context);
 	for (idx_t task = 0; task < reasons.size(); task++) {

@@ -10,12 +10,21 @@ using namespace duckdb;
 
 namespace {
 
-//! A file is left to DuckDB's binder if its list says more about it than these.
-const char *const KNOWN_FILE_OPTIONS[] = {"type", "file_size", "last_modified", "etag"};
+//! A file is left to DuckDB's binder if its list says more about it than this.
+bool IsKnownFileOption(const string &name) {
+	switch (name.size()) {
+	case 4:
+		return name == "type" || name == "etag";
+	case 9:
+		return name == "file_size";
+	default:
+		return name == "last_modified";
+	}
+}
 
 //! Whether a path is one of the file system that every process of the machine sees.
 bool IsLocalFile(const string &path) {
-	return StringUtil::StartsWith(path, "file:") ||
+	return path[0] == '/' || StringUtil::StartsWith(path, "file:") ||
 		   (!FileSystem::IsRemoteFile(path) && path.find("://") == string::npos);
 }
 
@@ -103,7 +112,7 @@ void ExplainFailure(ClientContext &context, const string &path, const FileVersio
 }
 
 string AbsolutePath(ClientContext &context, const string &path) {
-	if (StringUtil::StartsWith(path, "file:")) {
+	if (StringUtil::StartsWith(path, "/") || StringUtil::StartsWith(path, "file:")) {
 		return path;
 	}
 	auto &file_system = FileSystem::GetFileSystem(context);
@@ -122,8 +131,7 @@ string ReasonAgainstFile(const OpenFileInfo &file) {
 		return string();
 	}
 	for (auto &option : file.extended_info->options) {
-		auto known = std::find(std::begin(KNOWN_FILE_OPTIONS), std::end(KNOWN_FILE_OPTIONS), option.first);
-		if (known == std::end(KNOWN_FILE_OPTIONS)) {
+		if (!IsKnownFileOption(option.first)) {
 			return "file \"" + file.path + "\" is opened with the option \"" + option.first + "\"";
 		}
 	}
