@@ -3,6 +3,7 @@
 #include "duckdb.hpp"
 #include "skein/running_task.hpp"
 #include "skein/task_estimator.hpp"
+#include "skein/worker_event.hpp"
 #include "skein/worker_resolver.hpp"
 #include "skein/worker_status.hpp"
 
@@ -44,6 +45,8 @@ struct WorkerOptions {
 	size_t slots = 0;
 	//! Called before the first task, with the instance that runs tasks: registers functions, loads extensions.
 	std::function<void(duckdb::DatabaseInstance &)> set_up;
+	//! Hears of what happens, on any thread, several at a time; must not throw nor wait. Empty: nobody does.
+	std::function<void(const WorkerEvent &)> on_event;
 };
 
 //! A process's worker: accepts tasks of any coordinator that reaches its address.

@@ -58,11 +58,10 @@ struct WorkerStatus {
 	uint64_t output_bytes = 0;
 	uint64_t link_bytes = 0;
 	TaskDurations task_durations;
-	//! What has gone to other processes and come from them up to now, of all queries: pages, as they were sent. Only of
-	//! a worker in this process, as is what follows; others do not send it.
+	//! What has gone to other processes and come from them up to now, of all queries: pages, as they were sent.
 	uint64_t exchange_sent_bytes = 0;
 	uint64_t exchange_received_bytes = 0;
-	//! By MessageKind.
+	//! By MessageKind. Only of a worker in this process; others do not send it.
 	std::array<MessageDurations, MESSAGE_KIND_COUNT> message_durations{};
 	std::vector<WorkerQueryStatus> running_queries;
 };

@@ -30,18 +30,28 @@ TaskReport DecodeReport(const string &worker, const wire::TaskEnded &ended) {
 		report.state = ended.error().consequence() ? TaskState::CANCELLED : TaskState::FAILED;
 	}
 	for (auto &output : ended.outputs()) {
-		report.outputs.push_back({output.rows(), output.bytes(), 0});
+		report.outputs.push_back({output.rows(), output.bytes(), 0, output.pages()});
 	}
 	report.wall_micros = ended.wall_micros();
 	report.queue_micros = ended.queue_micros();
 	for (auto &metrics : ended.operators()) {
-		OperatorMetrics target{metrics.rows(), metrics.micros(), std::nullopt};
+		OperatorMetrics target{metrics.rows(), metrics.micros()};
 		if (metrics.has_rows_read()) {
 			target.rows_read = metrics.rows_read();
+		}
+		if (metrics.has_row_groups_read()) {
+			target.row_groups_read = metrics.row_groups_read();
+		}
+		if (metrics.has_row_groups_skipped()) {
+			target.row_groups_skipped = metrics.row_groups_skipped();
+		}
+		if (metrics.has_blocked_micros()) {
+			target.blocked_micros = metrics.blocked_micros();
 		}
 		report.operators.push_back(target);
 	}
 	report.bytes_read = ended.bytes_read();
+	report.cpu_micros = ended.cpu_micros();
 	return report;
 }
 
@@ -323,8 +333,10 @@ bool QueryRun::WaitTasks(std::chrono::milliseconds timeout) {
 QueryStats QueryRun::Stats() {
 	std::lock_guard<std::mutex> guard(mutex_);
 	auto result = stats_;
+	result.started_at = started_at_;
 	for (auto &output : session_outputs_) {
-		OutputReport report{output.buffer->AppendedRows(), output.buffer->AppendedBytes(), output.buffer->LinkBytes()};
+		OutputReport report{output.buffer->AppendedRows(), output.buffer->AppendedBytes(), output.buffer->LinkBytes(),
+							output.buffer->AppendedPages()};
 		result.bytes_exchanged += report.bytes;
 		result.rows_exchanged += report.rows;
 		auto &stages = result.session_stages;
@@ -402,6 +414,9 @@ void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 		stats_.bytes_exchanged += ended.output_bytes();
 		stats_.rows_exchanged += ended.output_rows();
 		stats_.tasks.push_back(DecodeReport(worker, ended));
+		auto age = std::chrono::steady_clock::now() - started_at_;
+		stats_.tasks.back().ended_micros =
+			static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(age).count());
 		if (ended.has_error()) {
 			TaskKey key{id_, ended.stage(), ended.task(), ended.attempt()};
 			auto placed = WithPlace(DecodeError(ended.error()), "worker " + worker + ", " + key.ToString());

@@ -19,6 +19,8 @@ namespace skein {
 
 //! What a query cost, as far as its workers have reported.
 struct QueryStats {
+	//! When the execution began.
+	std::chrono::steady_clock::time_point started_at;
 	uint64_t bytes_exchanged = 0;
 	uint64_t rows_exchanged = 0;
 	//! Of the present attempt, in the order in which they ended.
@@ -100,6 +102,7 @@ private:
 	const std::string id_;
 	const RunOptions options_;
 	const std::function<void()> on_finish_;
+	const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
 	const std::shared_ptr<RunProgress> progress_ = std::make_shared<RunProgress>();
 	std::vector<std::shared_ptr<ExchangeInput>> head_inputs_;
 	std::map<uint32_t, duckdb::shared_ptr<TaskChannels>> session_channels_;

@@ -7,19 +7,35 @@ namespace skein {
 
 //! What an operator of a plan has done, as DuckDB's profiler counted it.
 struct OperatorMetrics {
+	using Optional = std::optional<uint64_t>;
+
 	//! That it returned; of a sink: that it took.
 	uint64_t rows = 0;
 	//! In it, without its inputs, on all threads together, microseconds.
 	uint64_t micros = 0;
 	//! Of a scan that counts them: the rows that it read, also those that its filters left out.
-	std::optional<uint64_t> rows_read;
+	Optional rows_read = std::nullopt;
+	//! Of the same: row groups of which it read rows, and those that its filters ruled out before.
+	Optional row_groups_read = std::nullopt;
+	Optional row_groups_skipped = std::nullopt;
+	//! Of what takes rows from other tasks or gives rows to them: how long its threads had no rows, or no room,
+	//! microseconds, all of them together.
+	Optional blocked_micros = std::nullopt;
 
 	bool operator==(const OperatorMetrics &) const = default;
 	void Add(const OperatorMetrics &other) {
 		rows += other.rows;
 		micros += other.micros;
-		if (other.rows_read) {
-			rows_read = rows_read.value_or(0) + *other.rows_read;
+		AddTo(rows_read, other.rows_read);
+		AddTo(row_groups_read, other.row_groups_read);
+		AddTo(row_groups_skipped, other.row_groups_skipped);
+		AddTo(blocked_micros, other.blocked_micros);
+	}
+
+private:
+	static void AddTo(Optional &sum, const Optional &value) {
+		if (value) {
+			sum = sum.value_or(0) + *value;
 		}
 	}
 };

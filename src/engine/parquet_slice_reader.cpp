@@ -28,13 +28,21 @@ struct SliceLocalState final : public LocalTableFunctionState {
 	}
 	~SliceLocalState() override {
 		if (meter && op) {
-			meter->AddRowsRead(*op, rows_read);
+			skein::OperatorMetrics metrics;
+			metrics.rows_read = rows_read;
+			metrics.row_groups_read = row_groups_read;
+			metrics.row_groups_skipped = row_groups - row_groups_read;
+			meter->Add(*op, metrics);
 		}
 	}
 
 	ParquetReaderScanState scan_state;
 	idx_t row_group = 0;
 	idx_t rows_read = 0;
+	//! That it was to read, and those of which it read rows.
+	idx_t row_groups = 0;
+	idx_t row_groups_read = 0;
+	bool has_read_rows = false;
 	skein::UnfinishedProfile profile;
 	//! nullptr if nobody wants to know.
 	const shared_ptr<skein::PlanMeter> meter;
@@ -97,6 +105,8 @@ bool SliceReader::TryInitializeScan(ClientContext &, GlobalTableFunctionState &g
 void SliceReader::PrepareScan(ClientContext &context, GlobalTableFunctionState &,
 							  LocalTableFunctionState &local_state) {
 	auto &state = local_state.Cast<SliceLocalState>();
+	state.row_groups++;
+	state.has_read_rows = false;
 	if (slice_.open_path != slice_.path) {
 		OpenForScan(context, state.scan_state);
 	}
@@ -128,6 +138,10 @@ AsyncResult SliceReader::Scan(ClientContext &context, GlobalTableFunctionState &
 	if (state.current_group == row_group) {
 		// Else it has only moved to the next one.
 		local.rows_read += state.offset_in_group - row;
+		if (state.offset_in_group > row && !local.has_read_rows) {
+			local.has_read_rows = true;
+			local.row_groups_read++;
+		}
 	}
 	return result;
 }

@@ -113,9 +113,9 @@ void PlanMeter::NoteSink(const PhysicalOperator &sink) {
 	Note(0, sink);
 }
 
-void PlanMeter::AddRowsRead(const PhysicalOperator &scan, uint64_t rows) {
+void PlanMeter::Add(const PhysicalOperator &op, const OperatorMetrics &metrics) {
 	std::lock_guard<std::mutex> guard(mutex_);
-	rows_read_[&scan] += rows;
+	told_[&op].Add(metrics);
 }
 
 void PlanMeter::Complete() {
@@ -149,7 +149,7 @@ void PlanMeter::FindOwners(const PhysicalOperator &op, size_t owner) {
 	own.push_back(&op);
 	// Of other scans the profiler may have estimates.
 	watched_[owner].counts_rows_read |= IsScanOf(op, "seq_scan");
-	watched_[owner].is_told_rows_read |= IsScanOf(op, "skein_parquet_slice");
+	watched_[owner].is_slice |= IsScanOf(op, "skein_parquet_slice");
 	if (watched_[owner].is_leaf) {
 		return;
 	}
@@ -170,6 +170,9 @@ OperatorMetrics PlanMeter::MetricsOf(const Watched &entry, const QueryProfiler &
 		return value == metrics.end() || value->second.IsNull() ? 0.0 : value->second.GetValue<double>();
 	};
 	OperatorMetrics metrics;
+	if (entry.is_slice) {
+		metrics.rows_read = metrics.row_groups_read = metrics.row_groups_skipped = 0;
+	}
 	for (auto op : entry.returning) {
 		metrics.rows += static_cast<uint64_t>(value_of(op, MetricType::OPERATOR_CARDINALITY));
 	}
@@ -177,15 +180,14 @@ OperatorMetrics PlanMeter::MetricsOf(const Watched &entry, const QueryProfiler &
 	double rows_read = 0;
 	for (auto op : entry.own) {
 		seconds += value_of(op, MetricType::OPERATOR_TIMING);
-		auto told = rows_read_.find(op);
-		if (told != rows_read_.end()) {
-			rows_read += static_cast<double>(told->second);
-		} else if (entry.counts_rows_read) {
-			rows_read += value_of(op, MetricType::OPERATOR_ROWS_SCANNED);
+		rows_read += entry.counts_rows_read ? value_of(op, MetricType::OPERATOR_ROWS_SCANNED) : 0;
+		auto told = told_.find(op);
+		if (told != told_.end()) {
+			metrics.Add(told->second);
 		}
 	}
 	metrics.micros = static_cast<uint64_t>(seconds * 1e6);
-	if (entry.counts_rows_read || entry.is_told_rows_read) {
+	if (entry.counts_rows_read) {
 		metrics.rows_read = static_cast<uint64_t>(rows_read);
 	}
 	return metrics;
@@ -204,6 +206,33 @@ std::vector<OperatorMetrics> PlanMeter::Collect(ClientContext &context) const {
 		}
 	});
 	return result;
+}
+
+BlockedTime::BlockedTime(ClientContext &context, const PhysicalOperator &op)
+	: meter_(PlanMeter::Find(context)), op_(op) {
+}
+
+BlockedTime::~BlockedTime() {
+	End();
+	if (meter_) {
+		OperatorMetrics metrics;
+		metrics.blocked_micros =
+			static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(total_).count());
+		meter_->Add(op_, metrics);
+	}
+}
+
+void BlockedTime::Begin() {
+	if (meter_) {
+		since_ = std::chrono::steady_clock::now();
+	}
+}
+
+void BlockedTime::End() {
+	if (since_) {
+		total_ += std::chrono::steady_clock::now() - *since_;
+		since_.reset();
+	}
 }
 
 UnfinishedProfile::UnfinishedProfile(ExecutionContext &context) : client_(context.client) {

@@ -4,9 +4,11 @@
 #include "duckdb/main/client_context_state.hpp"
 #include "engine/operator_metrics.hpp"
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace duckdb {
@@ -49,9 +51,10 @@ public:
 	//! The physical plan from operator 0 down is complete: every physical operator gets to know whose it is.
 	void Complete();
 
-	//! A scan has read rows, also those that its filters left out. For scans of our own: DuckDB's profiler estimates
-	//! the rows of a thread that found nothing left to read. Thread-safe.
-	void AddRowsRead(const duckdb::PhysicalOperator &scan, uint64_t rows);
+	//! What a thread has done in an operator, beside what the profiler counts: rows_read, row_groups_read,
+	//! row_groups_skipped (DuckDB's profiler estimates the rows of a thread that found nothing left to read),
+	//! blocked_micros. Thread-safe.
+	void Add(const duckdb::PhysicalOperator &op, const OperatorMetrics &metrics);
 
 	//! By number, what the operators did up to now; empty before Complete(). The physical plan may be gone.
 	std::vector<OperatorMetrics> Collect(duckdb::ClientContext &context) const;
@@ -68,9 +71,10 @@ private:
 		std::vector<const duckdb::PhysicalOperator *> returning;
 		//! Those that DuckDB made for the operator.
 		std::vector<const duckdb::PhysicalOperator *> own;
-		//! The profiler knows the rows that it read, or AddRowsRead() is told of them.
+		//! The profiler knows the rows that it read.
 		bool counts_rows_read = false;
-		bool is_told_rows_read = false;
+		//! Add() is told of them.
+		bool is_slice = false;
 	};
 
 	//! Under the profiler's lock and mutex_.
@@ -82,7 +86,31 @@ private:
 	bool has_sink_ = false;
 
 	mutable std::mutex mutex_;
-	std::map<const duckdb::PhysicalOperator *, uint64_t> rows_read_;
+	//! What Add() was told, by operator.
+	std::map<const duckdb::PhysicalOperator *, OperatorMetrics> told_;
+};
+
+//! How long a thread could not go on in an operator; told to the meter at its end. Without a meter it does nothing.
+//!
+//! Belongs to a local state of the operator, which is used by one thread at a time.
+class BlockedTime {
+public:
+	BlockedTime(duckdb::ClientContext &context, const duckdb::PhysicalOperator &op);
+	~BlockedTime();
+
+	BlockedTime(const BlockedTime &) = delete;
+	BlockedTime &operator=(const BlockedTime &) = delete;
+
+	//! It cannot go on.
+	void Begin();
+	//! It goes on, or tries to.
+	void End();
+
+private:
+	const duckdb::shared_ptr<PlanMeter> meter_;
+	const duckdb::PhysicalOperator &op_;
+	std::optional<std::chrono::steady_clock::time_point> since_;
+	std::chrono::steady_clock::duration total_{0};
 };
 
 //! Adds what a thread has counted for a pipeline to the profiler when the pipeline ends without its end: by an error or

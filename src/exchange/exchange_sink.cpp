@@ -155,11 +155,13 @@ struct LocalOutput {
 
 class SinkLocalState final : public LocalSinkState {
 public:
-	SinkLocalState(ExecutionContext &context, const vector<LogicalType> &types) : prepared(types), profile(context) {
+	SinkLocalState(ExecutionContext &context, const PhysicalOperator &op, const vector<LogicalType> &types)
+		: prepared(types), profile(context), waiting(context.client, op) {
 	}
 	PreparedChunk prepared;
 	vector<duckdb::unique_ptr<LocalOutput>> outputs;
 	UnfinishedProfile profile;
+	BlockedTime waiting;
 };
 
 void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx_t builder_index,
@@ -322,7 +324,7 @@ unique_ptr<GlobalSinkState> PhysicalExchangeSink::GetGlobalSinkState(ClientConte
 unique_ptr<LocalSinkState> PhysicalExchangeSink::GetLocalSinkState(ExecutionContext &context) const {
 	auto &types = children[0].get().GetTypes();
 	auto &global = sink_state->Cast<SinkGlobalState>();
-	auto result = make_uniq<SinkLocalState>(context, types);
+	auto result = make_uniq<SinkLocalState>(context, *this, types);
 	for (idx_t i = 0; i < outputs_.size(); i++) {
 		auto partitions = global.channels->outputs[i]->PartitionCount();
 		result->outputs.push_back(make_uniq<LocalOutput>(context, outputs_[i], types, partitions));
@@ -334,7 +336,9 @@ unique_ptr<LocalSinkState> PhysicalExchangeSink::GetLocalSinkState(ExecutionCont
 SinkResultType PhysicalExchangeSink::Sink(ExecutionContext &context, DataChunk &chunk, OperatorSinkInput &input) const {
 	auto &global = input.global_state.Cast<SinkGlobalState>();
 	auto &local = input.local_state.Cast<SinkLocalState>();
+	local.waiting.End();
 	if (global.AnyFull() && global.blocked->AddUnless([&]() { return !global.AnyFull(); }, input.interrupt_state)) {
+		local.waiting.Begin();
 		return SinkResultType::BLOCKED;
 	}
 	if (global.AllAbandoned()) {

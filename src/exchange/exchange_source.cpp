@@ -105,7 +105,8 @@ void SourceWaker::Wake() {
 
 class SourceLocalState final : public LocalSourceState {
 public:
-	explicit SourceLocalState(ExecutionContext &context) : profile(context) {
+	SourceLocalState(ExecutionContext &context, const PhysicalOperator &op)
+		: profile(context), waiting(context.client, op) {
 	}
 	bool has_begun = false;
 	std::optional<PageReader> reader;
@@ -114,6 +115,7 @@ public:
 	//! Only for ReadOrder::MERGE.
 	duckdb::unique_ptr<SortedMerge> merge;
 	UnfinishedProfile profile;
+	BlockedTime waiting;
 };
 
 } // namespace
@@ -131,7 +133,7 @@ unique_ptr<GlobalSourceState> PhysicalExchangeSource::GetGlobalSourceState(Clien
 
 unique_ptr<LocalSourceState> PhysicalExchangeSource::GetLocalSourceState(ExecutionContext &context,
 																		 GlobalSourceState &state) const {
-	auto result = make_uniq<SourceLocalState>(context);
+	auto result = make_uniq<SourceLocalState>(context, *this);
 	if (order_ == ReadOrder::MERGE) {
 		result->merge =
 			make_uniq<SortedMerge>(context.client, state.Cast<SourceGlobalState>().input, GetTypes(), sort_columns_);
@@ -153,8 +155,14 @@ ProgressData PhysicalExchangeSource::GetProgress(ClientContext &context, GlobalS
 
 SourceResultType PhysicalExchangeSource::GetDataInternal(ExecutionContext &context, DataChunk &chunk,
 														 OperatorSourceInput &input) const {
+	auto &waiting = input.local_state.Cast<SourceLocalState>().waiting;
+	waiting.End();
 	try {
-		return Read(context, chunk, input);
+		auto result = Read(context, chunk, input);
+		if (result == SourceResultType::BLOCKED) {
+			waiting.Begin();
+		}
+		return result;
 	} catch (std::exception &ex) {
 		if (LeaveErrorToClient(context.client, ErrorData(ex))) {
 			return SourceResultType::BLOCKED;

@@ -110,6 +110,7 @@ void OutputBuffer::AppendLocked(Partition &partition, const std::shared_ptr<Held
 	partition.pages.push_back(held);
 	appended_bytes_ += held->page->Bytes();
 	appended_rows_ += held->page->Rows();
+	appended_pages_++;
 }
 
 void OutputBuffer::Append(idx_t index, std::shared_ptr<Page> page) {

@@ -83,6 +83,9 @@ public:
 	duckdb::idx_t AppendedRows() const {
 		return appended_rows_;
 	}
+	duckdb::idx_t AppendedPages() const {
+		return appended_pages_;
+	}
 	//! What has been sent over links to other processes, as it was sent.
 	void AddLinkBytes(duckdb::idx_t bytes) {
 		link_bytes_ += bytes;
@@ -134,6 +137,7 @@ private:
 	std::shared_ptr<OutputBuffer> successor_;
 	std::atomic<duckdb::idx_t> appended_bytes_{0};
 	std::atomic<duckdb::idx_t> appended_rows_{0};
+	std::atomic<duckdb::idx_t> appended_pages_{0};
 	std::atomic<duckdb::idx_t> link_bytes_{0};
 
 	std::mutex waker_mutex_;

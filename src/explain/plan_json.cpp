@@ -120,12 +120,20 @@ private:
 		result["rows"] = sent.rows;
 		result["bytes"] = sent.bytes;
 		result["link_bytes"] = sent.link_bytes;
+		result["pages"] = sent.pages;
 	}
 
 	static void AddMetrics(const OperatorMetrics &metrics, Json &result) {
 		result["rows"] = metrics.rows;
 		if (metrics.rows_read) {
 			result["rows_read"] = *metrics.rows_read;
+		}
+		if (metrics.row_groups_read) {
+			result["row_groups_read"] = *metrics.row_groups_read;
+			result["row_groups_skipped"] = metrics.row_groups_skipped.value_or(0);
+		}
+		if (metrics.blocked_micros) {
+			result["blocked_ms"] = Milliseconds(*metrics.blocked_micros);
 		}
 		result["ms"] = Milliseconds(metrics.micros);
 	}
@@ -181,9 +189,11 @@ private:
 			entry["worker"] = task.worker;
 			entry["state"] = StateName(task.state);
 			AddSent(task.Sent(), entry);
+			entry["started_ms"] = Milliseconds(task.StartedMicros());
 			entry["wall_ms"] = Milliseconds(task.wall_micros);
 			entry["queue_ms"] = Milliseconds(task.queue_micros);
 			entry["bytes_read"] = task.bytes_read;
+			entry["cpu_ms"] = Milliseconds(task.cpu_micros);
 			result["task_reports"].push_back(std::move(entry));
 		}
 	}

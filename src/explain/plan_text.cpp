@@ -22,7 +22,14 @@ string Bytes(uint64_t bytes) {
 
 string Rows(const OperatorMetrics &metrics) {
 	auto rows = StringUtil::Format("%llu rows", metrics.rows);
-	return metrics.rows_read ? rows + StringUtil::Format(" of %llu read", *metrics.rows_read) : rows;
+	if (metrics.rows_read) {
+		rows += StringUtil::Format(" of %llu read", *metrics.rows_read);
+	}
+	if (metrics.row_groups_skipped.value_or(0) > 0) {
+		rows += StringUtil::Format(", %llu of %llu row groups skipped", *metrics.row_groups_skipped,
+								   *metrics.row_groups_skipped + metrics.row_groups_read.value_or(0));
+	}
+	return rows;
 }
 
 string Title(const PlannedStage &stage) {
@@ -50,6 +57,9 @@ string Numbers(const PlannedOperator &op, uint32_t tasks) {
 	}
 	auto total = op.Total();
 	auto result = DASHES + Rows(total) + ", " + Milliseconds(total.micros);
+	if (total.blocked_micros) {
+		result += ", blocked " + Milliseconds(*total.blocked_micros);
+	}
 	if (op.measured.size() < tasks) {
 		result += StringUtil::Format(", in %llu of %u tasks", op.measured.size(), tasks);
 	}
@@ -145,8 +155,8 @@ private:
 			return "";
 		}
 		auto &sent = outputs[op.output];
-		return StringUtil::Format("%ssent %llu rows, %s, %s over links", DASHES, sent.rows, Bytes(sent.bytes),
-								  Bytes(sent.link_bytes));
+		return StringUtil::Format("%ssent %llu rows, %s in %llu pages, %s over links", DASHES, sent.rows,
+								  Bytes(sent.bytes), sent.pages, Bytes(sent.link_bytes));
 	}
 
 	string Summary(const PlannedStage &stage) const {
@@ -156,12 +166,15 @@ private:
 		auto &report = (*reports_)[stage.id - 1];
 		auto sent = report.Sent();
 		auto result = StringUtil::Format("%ssent %llu rows, %s", DASHES, sent.rows, Bytes(sent.bytes));
-		uint64_t micros = 0;
+		OperatorMetrics sink;
 		for (auto &entry : report.sink) {
-			micros += entry.second.micros;
+			sink.Add(entry.second);
 		}
 		if (!report.sink.empty()) {
-			result += " in " + Milliseconds(micros);
+			result += " in " + Milliseconds(sink.micros);
+		}
+		if (sink.blocked_micros) {
+			result += ", blocked " + Milliseconds(*sink.blocked_micros);
 		}
 		auto slowest = report.Slowest();
 		if (slowest && !stage.in_session) {
@@ -180,6 +193,9 @@ private:
 			auto line = StringUtil::Format("t%u on %s: sent %llu rows, %s; %s", task.task, task.worker, sent.rows,
 										   Bytes(sent.bytes), Milliseconds(task.wall_micros));
 			line += ", of which " + Milliseconds(task.queue_micros) + " waiting";
+			if (!task.operators.empty()) {
+				line += ", " + Milliseconds(task.cpu_micros) + " of processors";
+			}
 			if (task.bytes_read > 0) {
 				line += "; read " + Bytes(task.bytes_read) + " of files";
 			}

@@ -2,6 +2,7 @@
 
 #include "duckdb/execution/physical_plan_generator.hpp"
 #include "duckdb/main/query_profiler.hpp"
+#include "explain/plan_dot.hpp"
 #include "explain/plan_json.hpp"
 #include "explain/plan_text.hpp"
 #include "extension/session.hpp"
@@ -58,6 +59,8 @@ public:
 			json.update(PlanJson(*last.plan, report));
 			json["head"] = nlohmann::ordered_json::parse(head);
 			text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+		} else if (format_ == ExplainFormat::GRAPHVIZ) {
+			text = PlanDot(report);
 		} else {
 			text = PlanText(report) + "\nThe head, in this session:\n" + head;
 		}

@@ -79,7 +79,9 @@ unique_ptr<FunctionData> BindCluster(ClientContext &context, TableFunctionBindIn
 			 {"memory_limit", LogicalType::BIGINT},
 			 {"spilled", LogicalType::BIGINT},
 			 {"output_bytes", LogicalType::BIGINT},
-			 {"link_bytes", LogicalType::BIGINT}},
+			 {"link_bytes", LogicalType::BIGINT},
+			 {"exchange_sent_bytes", LogicalType::BIGINT},
+			 {"exchange_received_bytes", LogicalType::BIGINT}},
 			types, names);
 	return WithInstance(input);
 }
@@ -90,18 +92,18 @@ unique_ptr<GlobalTableFunctionState> InitCluster(ClientContext &context, TableFu
 		if (!worker.has_answered) {
 			vector<Value> row{Value(worker.address), Value("unreachable"), TextOrNull(worker.reason)};
 			row.resize(5, Value(LogicalType::VARCHAR));
-			row.resize(17, Value(LogicalType::BIGINT));
+			row.resize(19, Value(LogicalType::BIGINT));
 			result->rows.push_back(std::move(row));
 			continue;
 		}
 		auto &status = worker.status;
-		result->rows.push_back({Value(worker.address), Value(status.stopping ? "stopping" : "ready"), TextOrNull(""),
-								Value(status.skein_version), Value(status.engine_version), Number(status.slots),
-								Number(status.threads), Number(status.running_queries.size()),
-								Number(status.running_tasks), Number(status.waiting_tasks),
-								Number(status.finished_tasks), Number(status.failed_tasks), Number(status.memory_used),
-								Number(status.memory_limit), Number(status.spilled), Number(status.output_bytes),
-								Number(status.link_bytes)});
+		result->rows.push_back(
+			{Value(worker.address), Value(status.stopping ? "stopping" : "ready"), TextOrNull(""),
+			 Value(status.skein_version), Value(status.engine_version), Number(status.slots), Number(status.threads),
+			 Number(status.running_queries.size()), Number(status.running_tasks), Number(status.waiting_tasks),
+			 Number(status.finished_tasks), Number(status.failed_tasks), Number(status.memory_used),
+			 Number(status.memory_limit), Number(status.spilled), Number(status.output_bytes),
+			 Number(status.link_bytes), Number(status.exchange_sent_bytes), Number(status.exchange_received_bytes)});
 	}
 	return result;
 }

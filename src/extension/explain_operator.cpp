@@ -3,6 +3,7 @@
 #include "duckdb/common/types/column/column_data_collection.hpp"
 #include "duckdb/execution/operator/scan/physical_column_data_scan.hpp"
 #include "duckdb/execution/physical_plan_generator.hpp"
+#include "explain/plan_dot.hpp"
 #include "explain/plan_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -30,6 +31,8 @@ PhysicalOperator &ExplainOperator::CreatePlan(ClientContext &context, PhysicalPl
 		}
 		json["head"] = nlohmann::ordered_json::parse(plan.ToString(format_));
 		value = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+	} else if (distributed_ && format_ == ExplainFormat::GRAPHVIZ) {
+		value = PlanDot(distributed_->outline);
 	} else if (distributed_) {
 		value = distributed_->text;
 	} else if (format_ == ExplainFormat::DEFAULT || format_ == ExplainFormat::TEXT) {

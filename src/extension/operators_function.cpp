@@ -14,10 +14,17 @@ constexpr std::chrono::seconds REPORT_TIMEOUT{5};
 
 unique_ptr<FunctionData> BindOperators(ClientContext &context, TableFunctionBindInput &input,
 									   vector<LogicalType> &types, vector<string> &names) {
-	names = {"stage", "operator", "name", "details", "task", "worker", "rows", "rows_read", "ms"};
-	types = {LogicalType::BIGINT,  LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::VARCHAR, LogicalType::BIGINT,
-			 LogicalType::VARCHAR, LogicalType::BIGINT, LogicalType::BIGINT,  LogicalType::DOUBLE};
+	names = {
+		"stage",		   "operator",			 "name",	  "details", "task", "worker", "rows", "rows_read", "ms",
+		"row_groups_read", "row_groups_skipped", "blocked_ms"};
+	types = {LogicalType::BIGINT, LogicalType::BIGINT,	LogicalType::VARCHAR, LogicalType::VARCHAR,
+			 LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::BIGINT,  LogicalType::BIGINT,
+			 LogicalType::DOUBLE, LogicalType::BIGINT,	LogicalType::BIGINT,  LogicalType::DOUBLE};
 	return make_uniq<TableFunctionData>();
+}
+
+Value NumberOrNull(const OperatorMetrics::Optional &number) {
+	return number ? Number(*number) : Value(LogicalType::BIGINT);
 }
 
 //! Rows of the operators of one stage.
@@ -34,9 +41,12 @@ public:
 	void Add(const string &name, const string &details, const std::map<uint32_t, OperatorMetrics> &measured) {
 		for (auto &[task, metrics] : measured) {
 			result_.rows.push_back({Number(stage_), Number(next_), Value(name), TextOrNull(details), Number(task),
-									TextOrNull(workers_[task]), Number(metrics.rows),
-									metrics.rows_read ? Number(*metrics.rows_read) : Value(LogicalType::BIGINT),
-									Value::DOUBLE(static_cast<double>(metrics.micros) / 1000)});
+									TextOrNull(workers_[task]), Number(metrics.rows), NumberOrNull(metrics.rows_read),
+									Value::DOUBLE(static_cast<double>(metrics.micros) / 1000),
+									NumberOrNull(metrics.row_groups_read), NumberOrNull(metrics.row_groups_skipped),
+									metrics.blocked_micros
+										? Value::DOUBLE(static_cast<double>(*metrics.blocked_micros) / 1000)
+										: Value(LogicalType::DOUBLE)});
 		}
 		next_++;
 	}

@@ -14,11 +14,14 @@ struct OutputReport {
 	uint64_t bytes = 0;
 	//! What of it went to other processes, as it was sent: compressed, if it was. Known when the query has ended.
 	uint64_t link_bytes = 0;
+	//! Each is a message, if it goes to another process.
+	uint64_t pages = 0;
 
 	void Add(const OutputReport &other) {
 		rows += other.rows;
 		bytes += other.bytes;
 		link_bytes += other.link_bytes;
+		pages += other.pages;
 	}
 };
 
@@ -54,11 +57,19 @@ struct TaskReport {
 	//! microseconds.
 	uint64_t wall_micros = 0;
 	uint64_t queue_micros = 0;
+	//! When the coordinator heard of its end, since the start of the query's execution, microseconds.
+	uint64_t ended_micros = 0;
 	//! In pre-order of the task's plan, its sink first; only of a query that is profiled.
 	std::vector<OperatorMetrics> operators;
 	//! From files; only of a query that is profiled.
 	uint64_t bytes_read = 0;
+	//! Processor time of all its threads; only of a query that is profiled.
+	uint64_t cpu_micros = 0;
 
+	//! When it arrived at its worker, by the coordinator's clock, since the start of the execution.
+	uint64_t StartedMicros() const {
+		return ended_micros > wall_micros ? ended_micros - wall_micros : 0;
+	}
 	//! Over all outputs.
 	OutputReport Sent() const {
 		OutputReport result;

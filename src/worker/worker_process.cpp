@@ -12,7 +12,7 @@ class WorkerProcess final : public Worker {
 public:
 	explicit WorkerProcess(const WorkerOptions &options)
 		: db_(MakeWorkerInstance(options.threads, options.memory_limit, options.temp_directory, options.set_up)),
-		  service_(*db_->instance, watcher_, transport_, "@self", LinkOptions(), options.slots) {
+		  service_(*db_->instance, watcher_, transport_, "@self", LinkOptions(), options.slots, options.on_event) {
 		address_ = service_.GetNode().Listen(options.listen);
 	}
 	~WorkerProcess() override {

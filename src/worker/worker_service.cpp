@@ -32,6 +32,7 @@ void EncodeNumbers(const TaskChannels &channels, const TaskResult &result, wire:
 		auto &target = *ended.add_outputs();
 		target.set_rows(output->AppendedRows());
 		target.set_bytes(output->AppendedBytes());
+		target.set_pages(output->AppendedPages());
 		ended.set_output_rows(ended.output_rows() + target.rows());
 		ended.set_output_bytes(ended.output_bytes() + target.bytes());
 	}
@@ -42,10 +43,42 @@ void EncodeNumbers(const TaskChannels &channels, const TaskResult &result, wire:
 		if (metrics.rows_read) {
 			target.set_rows_read(*metrics.rows_read);
 		}
+		if (metrics.row_groups_read) {
+			target.set_row_groups_read(*metrics.row_groups_read);
+		}
+		if (metrics.row_groups_skipped) {
+			target.set_row_groups_skipped(*metrics.row_groups_skipped);
+		}
+		if (metrics.blocked_micros) {
+			target.set_blocked_micros(*metrics.blocked_micros);
+		}
 	}
 	ended.set_wall_micros(static_cast<uint64_t>(result.wall.count()));
 	ended.set_queue_micros(static_cast<uint64_t>(result.queue.count()));
 	ended.set_bytes_read(result.bytes_read);
+	ended.set_cpu_micros(static_cast<uint64_t>(result.cpu.count()));
+}
+
+WorkerEvent EventOf(WorkerEvent::Kind kind, const AttemptKey &query) {
+	WorkerEvent event;
+	event.kind = kind;
+	event.query = query.query;
+	event.attempt = query.attempt;
+	return event;
+}
+
+WorkerEvent EventOf(const wire::TaskEnded &ended, const TaskResult &result) {
+	auto event = EventOf(WorkerEvent::Kind::TASK_ENDED, {ended.query(), ended.attempt()});
+	event.stage = ended.stage();
+	event.task = ended.task();
+	auto &end = event.end.emplace();
+	end.state = !ended.has_error() ? "finished" : ended.error().consequence() ? "cancelled" : "failed";
+	end.error = ended.has_error() ? ended.error().message() : std::string();
+	end.rows = ended.output_rows();
+	end.bytes = ended.output_bytes();
+	end.wall = result.wall;
+	end.queue = result.queue;
+	return event;
 }
 
 //! Nothing of an attempt is left here. Unasked: it will not be run here to its end.
@@ -59,8 +92,9 @@ void SendQueryEnded(Link &link, const AttemptKey &key) {
 } // namespace
 
 WorkerService::WorkerService(DatabaseInstance &db, TaskWatcher &watcher, Transport &transport, std::string own_address,
-							 LinkOptions options, size_t slots)
-	: db_(db), watcher_(watcher), own_address_(own_address), token_(TaskScheduler::GetScheduler(db).CreateProducer()),
+							 LinkOptions options, size_t slots, OnEvent on_event)
+	: db_(db), watcher_(watcher), own_address_(own_address), on_event_(std::move(on_event)),
+	  token_(TaskScheduler::GetScheduler(db).CreateProducer()),
 	  admission_(slots, [this](auto &tasks) { OnTasksStarted(tasks); }), node_(transport, own_address, *this, options) {
 }
 
@@ -137,9 +171,19 @@ WorkerStatus WorkerService::Status() {
 	return status;
 }
 
+void WorkerService::Announce(const WorkerEvent &event) const {
+	if (on_event_) {
+		on_event_(event);
+	}
+}
+
 void WorkerService::OnTasksStarted(const std::vector<WaitingTask> &tasks) {
 	std::map<AttemptKey, wire::Message> messages;
 	for (auto &task : tasks) {
+		auto event = EventOf(WorkerEvent::Kind::TASK_STARTED, task.query);
+		event.stage = task.stage;
+		event.task = task.task;
+		Announce(event);
 		auto &message = *messages[task.query].mutable_tasks_started();
 		message.set_query(task.query.query);
 		message.set_attempt(task.query.attempt);
@@ -252,6 +296,9 @@ void WorkerService::StartTasks(const std::shared_ptr<Link> &link, const wire::St
 		query->running = static_cast<size_t>(start.tasks_size());
 		done_.queries++;
 	}
+	auto event = EventOf(WorkerEvent::Kind::QUERY_STARTED, query->key);
+	event.tasks = static_cast<uint32_t>(start.tasks_size());
+	Announce(event);
 	node_.AddAlias(CoordinatorName(query->key), link);
 	std::vector<std::shared_ptr<WorkerTask>> tasks;
 	for (auto &task : start.tasks()) {
@@ -344,6 +391,7 @@ void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey
 		EncodeError(result.error, result.consequence, *ended.mutable_error());
 	}
 	EncodeNumbers(channels, result, ended);
+	Announce(EventOf(ended, result));
 	SendMessage(*query->link, message);
 	bool last;
 	{
@@ -414,6 +462,7 @@ void WorkerService::Forget(const std::shared_ptr<Query> &query) {
 			sent.add_output_bytes(bytes);
 		}
 	}
+	Announce(EventOf(WorkerEvent::Kind::QUERY_ENDED, query->key));
 	SendMessage(*query->link, message);
 	std::lock_guard<std::mutex> guard(mutex_);
 	for (auto &sent : ended.sent()) {

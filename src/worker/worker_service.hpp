@@ -2,6 +2,7 @@
 
 #include "exchange/messages.hpp"
 #include "exchange/node.hpp"
+#include "skein/worker_event.hpp"
 #include "skein/worker_status.hpp"
 #include "worker/admission.hpp"
 #include "worker/task_watcher.hpp"
@@ -18,9 +19,12 @@ namespace skein {
 //! A query's tasks, outputs and memory live until the coordinator ends the query, its link closes, or Stop().
 class WorkerService final : public ControlHandler {
 public:
+	using OnEvent = std::function<void(const WorkerEvent &)>;
+
 	//! `own_address` names the node among those that share its transport's addresses. `slots` as in Admission.
+	//! `on_event` as in WorkerOptions.
 	WorkerService(duckdb::DatabaseInstance &db, TaskWatcher &watcher, Transport &transport, std::string own_address,
-				  LinkOptions options, size_t slots = 0);
+				  LinkOptions options, size_t slots = 0, OnEvent on_event = nullptr);
 	~WorkerService() override;
 
 	Node &GetNode() {
@@ -69,9 +73,13 @@ private:
 	void EndQuery(const std::shared_ptr<Query> &query);
 	void Forget(const std::shared_ptr<Query> &query);
 
+	//! Tells the log.
+	void Announce(const WorkerEvent &event) const;
+
 	duckdb::DatabaseInstance &db_;
 	TaskWatcher &watcher_;
 	const std::string own_address_;
+	const OnEvent on_event_;
 	duckdb::unique_ptr<duckdb::ProducerToken> token_;
 	Admission admission_;
 	std::mutex mutex_;

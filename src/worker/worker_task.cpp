@@ -12,6 +12,10 @@
 #include "worker/running_task.hpp"
 #include "worker/task_watcher.hpp"
 
+#include <ctime>
+#include <map>
+#include <thread>
+
 namespace skein {
 
 using namespace duckdb;
@@ -40,12 +44,32 @@ private:
 	std::shared_ptr<WorkerTask> task_;
 };
 
-//! Tells the watcher when a pipeline of the task has ended or failed: DuckDB has no other call for it.
+namespace {
+
+int64_t ThreadCpuNanos() {
+	timespec time{};
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return static_cast<int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
+} // namespace
+
+//! Tells the watcher when a pipeline of the task has ended or failed: DuckDB has no other call for it. Counts the
+//! processor time of a task that is profiled.
 class WorkerTask::Observer final : public ClientContextState {
 public:
-	explicit Observer(std::weak_ptr<WorkerTask> task) : task_(std::move(task)) {
+	Observer(std::weak_ptr<WorkerTask> task, bool profile) : task_(std::move(task)), profile_(profile) {
+	}
+	void OnTaskStart(ClientContext &context) override {
+		if (profile_) {
+			std::lock_guard<std::mutex> guard(mutex_);
+			began_at_[std::this_thread::get_id()] = ThreadCpuNanos();
+		}
 	}
 	void OnTaskStop(ClientContext &context) override {
+		if (profile_) {
+			CountCpu();
+		}
 		auto unwinding = std::uncaught_exceptions() > 0;
 		if (!unwinding && !context.ExecutionIsFinished()) {
 			return;
@@ -59,7 +83,23 @@ public:
 	}
 
 private:
-	std::weak_ptr<WorkerTask> task_;
+	void CountCpu() {
+		auto now = ThreadCpuNanos();
+		int64_t began_at;
+		{
+			std::lock_guard<std::mutex> guard(mutex_);
+			began_at = began_at_[std::this_thread::get_id()];
+		}
+		if (auto task = task_.lock()) {
+			task->cpu_nanos_ += now - began_at;
+		}
+	}
+
+	const std::weak_ptr<WorkerTask> task_;
+	const bool profile_;
+	std::mutex mutex_;
+	//! By thread, in its own processor time.
+	std::map<std::thread::id, int64_t> began_at_;
 };
 
 WorkerTask::WorkerTask(DatabaseInstance &db, TaskWatcher &watcher, TaskSpec spec,
@@ -112,7 +152,7 @@ void WorkerTask::Prepare() {
 	}
 	context.registered_state->Insert(TaskChannels::KEY, channels_);
 	NoteRunningTask(context, {spec_.worker, spec_.key.stage, spec_.key.task});
-	context.registered_state->Insert("skein_observer", make_shared_ptr<Observer>(weak_from_this()));
+	context.registered_state->Insert("skein_observer", make_shared_ptr<Observer>(weak_from_this(), spec_.profile));
 	context.config.enable_progress_bar = false;
 	if (spec_.profile) {
 		PlanMeter::Install(context);
@@ -177,6 +217,7 @@ void WorkerTask::TakeProfile(TaskResult &result) {
 	if (auto meter = PlanMeter::Find(context)) {
 		result.operators = meter->Collect(context);
 		result.bytes_read = QueryProfiler::Get(context).GetBytesRead();
+		result.cpu = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(cpu_nanos_));
 	}
 }
 

@@ -45,6 +45,8 @@ struct TaskResult {
 	//! If it is profiled: by pre-order of its plan, and what it read from files.
 	std::vector<OperatorMetrics> operators;
 	uint64_t bytes_read = 0;
+	//! If it is profiled: processor time of all its threads.
+	std::chrono::microseconds cpu{0};
 };
 
 //! Runs one task in a connection of its own, on DuckDB's threads only.
@@ -90,6 +92,8 @@ private:
 	std::atomic<bool> error_expected_{false};
 	//! Written by Start() before it signals the watcher; from then on used by the watcher's thread only.
 	std::atomic<bool> started_{false};
+	//! Of all threads, as far as it is profiled.
+	std::atomic<int64_t> cpu_nanos_{0};
 	duckdb::ErrorData start_error_;
 	std::optional<std::chrono::steady_clock::time_point> began_at_;
 	bool ended_ = false;

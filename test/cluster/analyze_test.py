@@ -83,6 +83,40 @@ class AnalyzeTest(ClusterTest):
             links += sum(output["link_bytes"] for output in stage["outputs"])
         self.assertGreater(links, 0)
 
+    def test_waiting_row_groups_pages_and_processor_time(self):
+        workers = self.workers(2)
+        connection = self.connect(workers)
+        connection.execute("SET skein_page_bytes='16KiB'")
+        # Known while it runs: the filter comes from the other side of the join.
+        sql = f"SELECT sum(a.h % 7) FROM '{self.facts}' a JOIN (FROM '{self.keys}' WHERE id < 1000) b ON a.id = b.id + 1000"
+        plan = self.analyze(connection, sql)
+        found = [leaf for stage in plan["stages"] for leaf in leaves(stage["plan"])]
+        facts = max(found, key=lambda leaf: sum(variant["rows"] for variant in leaf["variants"]))
+        groups = 4 * -(-500_000 // 20480)
+        self.assertEqual(facts["row_groups_read"] + facts["row_groups_skipped"], groups)
+        self.assertGreater(facts["row_groups_skipped"], 0)
+        self.assertGreaterEqual(facts["row_groups_read"] * 20480, facts["rows_read"])
+
+        # 16 bytes a row in pages of 16 KiB; the stage that reads them waits for the one that makes them.
+        heavy = f"SELECT {self.heavy(30)} AS v, id FROM '{self.keys}'"
+        plan = self.analyze(connection, f"SELECT v, count(DISTINCT id) FROM ({heavy}) GROUP BY v")
+        producer = plan["stages"][0]
+        (output,) = producer["outputs"]
+        self.assertGreater(output["pages"], output["bytes"] // (64 << 10))
+        self.assertEqual(output["pages"], sum(report["pages"] for report in producer["task_reports"]))
+        reader = plan["stages"][1]["plan"]
+        while reader["kind"] != "input":
+            (reader,) = reader["children"]
+        self.assertGreater(reader["blocked_ms"], 1)
+        self.assertAlmostEqual(reader["blocked_ms"], sum(task["blocked_ms"] for task in reader["tasks"]), places=2)
+        for report in producer["task_reports"]:
+            # One thread.
+            self.assertGreater(report["cpu_ms"], 1)
+            self.assertLessEqual(report["cpu_ms"], report["wall_ms"] + 10)
+        connection.execute("SET skein_buffer_bytes=1")
+        plan = self.analyze(connection, f"SELECT max({self.heavy(30)}) FROM (SELECT DISTINCT id, h, k FROM '{self.keys}')")
+        self.assertGreater(sum(stage["sink"]["blocked_ms"] for stage in plan["stages"]), 0)
+
     def test_a_limit(self):
         workers = self.workers(2)
         connection = self.connect(workers)

@@ -64,11 +64,12 @@ std::string Shown(std::string text, const std::string &folder) {
 
 std::string Mask(std::string text) {
 	text = std::regex_replace(text, std::regex("[0-9.]+ ms"), "TIME");
-	text = std::regex_replace(text, std::regex("\"(ms|wall_ms|queue_ms|slowest_ms|median_ms)\": [0-9.e-]+"),
+	text = std::regex_replace(text, std::regex("\"(ms|blocked_ms|started_ms|wall_ms|queue_ms|cpu_ms|slowest_ms|median_ms)\": [0-9.e-]+"),
 							  "\"$1\": TIME");
-	text = std::regex_replace(text, std::regex("\"(bytes|link_bytes|bytes_read)\": [0-9]+"), "\"$1\": SIZE");
+	text = std::regex_replace(text, std::regex("\"(bytes|link_bytes|pages|bytes_read)\": [0-9]+"), "\"$1\": SIZE");
 	text = std::regex_replace(text, std::regex("\"slowest_task\": [0-9]+"), "\"slowest_task\": TASK");
 	text = std::regex_replace(text, std::regex("bytes=[0-9]+"), "bytes=SIZE");
+	text = std::regex_replace(text, std::regex("in [0-9]+ pages"), "in PAGES");
 	text = std::regex_replace(text, std::regex("slowest( task)? t[0-9]+"), "slowest$1 TASK");
 	return std::regex_replace(text, std::regex("[0-9.]+ ([KMG]i?B|bytes?)"), "SIZE");
 }

@@ -22,6 +22,8 @@ void EncodeStatus(const WorkerStatus &status, wire::Status &target) {
 	target.set_output_rows(status.output_rows);
 	target.set_output_bytes(status.output_bytes);
 	target.set_link_bytes(status.link_bytes);
+	target.set_exchange_sent_bytes(status.exchange_sent_bytes);
+	target.set_exchange_received_bytes(status.exchange_received_bytes);
 	for (auto count : status.task_durations.count) {
 		target.add_task_durations(count);
 	}
@@ -55,6 +57,8 @@ WorkerStatus DecodeStatus(const wire::Status &source) {
 	status.output_rows = source.output_rows();
 	status.output_bytes = source.output_bytes();
 	status.link_bytes = source.link_bytes();
+	status.exchange_sent_bytes = source.exchange_sent_bytes();
+	status.exchange_received_bytes = source.exchange_received_bytes();
 	auto &counts = status.task_durations.count;
 	std::copy_n(source.task_durations().begin(),
 				std::min(counts.size(), static_cast<size_t>(source.task_durations_size())), counts.begin());
