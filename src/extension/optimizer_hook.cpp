@@ -201,6 +201,11 @@ void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan)
 	last.started_at = started_at;
 	std::chrono::duration<double, std::milli> planning = std::chrono::steady_clock::now() - started_at;
 	last.planning_ms = planning.count();
+	auto settings = Settings::Read(input.context);
+	if (!settings.trace_endpoint.empty()) {
+		last.sql = input.context.GetCurrentQuery();
+		last.trace = {instance.Traces(), settings.trace_endpoint, settings.trace_parent};
+	}
 	Session::Get(input.context)->SetPlanned(std::move(last));
 	if (plan->type == LogicalOperatorType::LOGICAL_EXPLAIN) {
 		auto &explain = plan->Cast<LogicalExplain>();

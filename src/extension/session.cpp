@@ -2,6 +2,7 @@
 
 #include "duckdb/execution/physical_plan_generator.hpp"
 #include "duckdb/main/prepared_statement_data.hpp"
+#include "extension/trace_exporter.hpp"
 
 namespace skein {
 
@@ -94,6 +95,7 @@ RebindQueryInfo Session::OnExecutePrepared(ClientContext &context, PreparedState
 
 void Session::QueryEnd(ClientContext &context, optional_ptr<ErrorData> error) {
 	std::vector<Execution> ended;
+	std::optional<EndedQuery> traced;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		ended.swap(executions_);
@@ -101,10 +103,18 @@ void Session::QueryEnd(ClientContext &context, optional_ptr<ErrorData> error) {
 			std::chrono::duration<double, std::milli> total = std::chrono::steady_clock::now() - last_.started_at;
 			last_.total_ms = total.count();
 			current_ = false;
+			// A plan that was only explained has not run.
+			if (last_.trace.exporter && (last_.run || !last_.distributed)) {
+				traced = EndedQuery{last_, std::chrono::steady_clock::now(), error ? error->Message() : string()};
+			}
 		}
 	}
 	for (auto &execution : ended) {
 		execution.run->Finish();
+	}
+	if (traced) {
+		auto exporter = traced->query.trace.exporter;
+		exporter->Export(std::move(*traced));
 	}
 }
 

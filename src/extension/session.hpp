@@ -10,6 +10,17 @@
 
 namespace skein {
 
+class TraceExporter;
+
+//! Whether a query is traced, and as a part of what.
+struct TraceTarget {
+	//! Not set: it is not.
+	std::shared_ptr<TraceExporter> exporter;
+	std::string endpoint;
+	//! As in the header `traceparent` of W3C; empty if it is a trace of its own.
+	std::string parent;
+};
+
 //! What is known of the last query of a session.
 struct LastQuery {
 	bool distributed = false;
@@ -23,6 +34,9 @@ struct LastQuery {
 	//! session.
 	std::vector<TaskReport> session_tasks;
 	std::chrono::steady_clock::time_point started_at;
+	//! Its text; only if it is traced.
+	std::string sql;
+	TraceTarget trace;
 
 	//! The plan with what is known of its tasks; only of a distributed query.
 	PlanReport Report() const;

@@ -2,6 +2,9 @@
 
 #include "duckdb/common/operator/cast_operators.hpp"
 #include "duckdb/common/string_util.hpp"
+#include "engine/http_post.hpp"
+
+#include <regex>
 
 namespace skein {
 
@@ -122,6 +125,20 @@ std::chrono::milliseconds ParseDuration(const string &text) {
 	return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
+void CheckTraceEndpoint(ClientContext &context, SetScope scope, Value &value) {
+	if (!value.IsNull() && !value.ToString().empty()) {
+		HttpUrl::Parse(value.ToString(), "/");
+	}
+}
+//! `00-TRACE-SPAN-FLAGS`, in small hexadecimal digits, neither of the ids all 0.
+void CheckTraceParent(ClientContext &context, SetScope scope, Value &value) {
+	static const std::regex FORM("[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");
+	auto text = value.IsNull() ? string() : value.ToString();
+	if (!text.empty() && !std::regex_match(text, FORM)) {
+		throw InvalidInputException("a traceparent like '00-<32 hex digits>-<16 hex digits>-01' is needed, not '%s'",
+									text);
+	}
+}
 void CheckMode(ClientContext &context, SetScope scope, Value &value) {
 	ParseMode(value.ToString());
 }
@@ -185,6 +202,12 @@ void RegisterSettings(DBConfig &config) {
 							  CheckDuration);
 	config.AddExtensionOption("skein_heartbeat_interval", "How often an idle link is asked for a sign of life", text,
 							  Value("2 seconds"), CheckDuration);
+	config.AddExtensionOption(
+		"skein_trace_endpoint",
+		"Where traces of queries are sent, such as http://host:4318 (OTLP over HTTP); empty: nowhere", text, Value(""),
+		CheckTraceEndpoint);
+	config.AddExtensionOption("skein_trace_parent", "The traceparent of W3C of which the traces are a part", text,
+							  Value(""), CheckTraceParent);
 }
 
 Settings Settings::Read(ClientContext &context) {
@@ -201,6 +224,8 @@ Settings Settings::Read(ClientContext &context) {
 	result.compression = ParseCompression(ReadText(context, "skein_compression"));
 	result.retry = ParseRetry(ReadText(context, "skein_retry"));
 	result.query_timeout = ParseDuration(ReadText(context, "skein_query_timeout"));
+	result.trace_endpoint = ReadText(context, "skein_trace_endpoint");
+	result.trace_parent = ReadText(context, "skein_trace_parent");
 	result.link.connect_timeout = ParseDuration(ReadText(context, "skein_connect_timeout"));
 	result.link.keepalive = 2 * ParseDuration(ReadText(context, "skein_heartbeat_interval"));
 	return result;

@@ -25,6 +25,10 @@ struct Settings {
 	LinkCompression compression = LinkCompression::AUTO;
 	std::chrono::milliseconds query_timeout{0};
 	LinkOptions link;
+	//! Empty: nothing is traced.
+	std::string trace_endpoint;
+	//! As in the header `traceparent` of W3C.
+	std::string trace_parent;
 
 	static Settings Read(duckdb::ClientContext &context);
 };

@@ -20,7 +20,8 @@ idx_t FooterCacheBytes(DatabaseInstance &db) {
 } // namespace
 
 SkeinInstance::SkeinInstance(DatabaseInstance &db, AttachOptions options)
-	: db_(db), options_(std::move(options)), footers_(std::make_shared<FooterCache>(FooterCacheBytes(db))) {
+	: db_(db), options_(std::move(options)), footers_(std::make_shared<FooterCache>(FooterCacheBytes(db))),
+	  traces_(std::make_shared<TraceExporter>(db)) {
 }
 
 SkeinInstance::~SkeinInstance() {
@@ -28,6 +29,8 @@ SkeinInstance::~SkeinInstance() {
 }
 
 void SkeinInstance::Stop() {
+	// It waits for what runs of coordinators report.
+	traces_->Stop();
 	// Coordinators first: they hold links to the workers.
 	local_.reset();
 	remote_.clear();
@@ -109,6 +112,10 @@ std::shared_ptr<const WorkerFunctions> SkeinInstance::FunctionsOfWorkers() {
 		worker_functions_ = WorkerFunctions::List(*plain.instance);
 	}
 	return worker_functions_;
+}
+
+std::shared_ptr<TraceExporter> SkeinInstance::Traces() {
+	return traces_;
 }
 
 string SkeinInstance::Serve(const string &address) {

@@ -3,6 +3,7 @@
 #include "coordinator/coordinator.hpp"
 #include "engine/footer_cache.hpp"
 #include "extension/settings.hpp"
+#include "extension/trace_exporter.hpp"
 #include "planner/worker_functions.hpp"
 #include "skein/skein.hpp"
 #include "transport/grpc/grpc_transport.hpp"
@@ -44,6 +45,8 @@ public:
 	}
 	//! What the workers can call.
 	std::shared_ptr<const WorkerFunctions> FunctionsOfWorkers();
+	//! What sends the traces of queries.
+	std::shared_ptr<TraceExporter> Traces();
 	//! Makes this process a worker at `address`; returns the address really bound.
 	std::string Serve(const std::string &address);
 
@@ -62,6 +65,7 @@ private:
 	std::unique_ptr<LocalWorkers> local_workers_;
 	std::unique_ptr<Coordinator> local_;
 	std::vector<std::unique_ptr<Worker>> served_;
+	const std::shared_ptr<TraceExporter> traces_;
 	//! Null until it is asked for.
 	std::shared_ptr<const WorkerFunctions> worker_functions_;
 };
