@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "last_query.hpp"
 #include "output.hpp"
+#include "progress_bar.hpp"
 #include "result_writer.hpp"
 #include "session.hpp"
 #include "sql_input.hpp"
@@ -51,6 +52,7 @@ ExitCode RunSql(const SqlOptions &options) {
 	auto format = ResultFormats().at(options.format);
 	Output output(options.output);
 	Session session(options.session);
+	ShowProgress(session.Connection());
 	auto statements = session.Parse(sql);
 	for (auto &statement : statements) {
 		auto start = std::chrono::steady_clock::now();

@@ -1,6 +1,7 @@
 #include "address.hpp"
 #include "commands.hpp"
 #include "stop_signals.hpp"
+#include "worker_log.hpp"
 #include "worker_metrics.hpp"
 
 #include "skein/skein.hpp"
@@ -32,11 +33,22 @@ struct WorkerCommandOptions {
 	WorkerOptions worker;
 	//! Empty: no metrics.
 	std::string metrics;
+	//! Empty: no log.
+	std::string log;
 };
 
 ExitCode RunWorker(const WorkerCommandOptions &options) {
 	StopSignals signals;
-	auto worker = Worker::Start(options.worker);
+	auto worker_options = options.worker;
+	std::optional<WorkerLog> log;
+	if (!options.log.empty()) {
+		log.emplace(options.log);
+		worker_options.on_event = [&log](const WorkerEvent &event) { log->Write(event); };
+	}
+	auto worker = Worker::Start(worker_options);
+	if (log) {
+		log->SetWorker(worker->Address());
+	}
 	std::optional<WorkerMetrics> metrics;
 	if (!options.metrics.empty()) {
 		metrics.emplace(*worker, options.metrics);
@@ -69,6 +81,7 @@ void AddWorkerCommand(CLI::App &app, Action &action) {
 		->check(CLI::Range(1, 65536));
 	command->add_option("--metrics", options->metrics, "Address at which to serve metrics for Prometheus")
 		->check(ListenAddress());
+	command->add_option("--log", options->log, "File to append a log to, a JSON object a line; - is stderr");
 	command->callback([&action, options] { action = [options] { return RunWorker(*options); }; });
 }
 

@@ -4,14 +4,17 @@
     status_test.py PROGRAM
 """
 
+import contextlib
 import os
+import re
 import signal
 import socket
+import subprocess
 import threading
 import time
 import unittest
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, free_address, main, start, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, Programs, free_address, main, start, until
 
 try:
     import duckdb
@@ -159,6 +162,32 @@ class TableFunctionTest(ClusterTest):
         self.assertEqual(seen, sorted(seen))
         self.assertTrue(any(0 < value < 100 for value in seen), seen[-1:])
 
+    def test_the_progress_only_grows_in_the_command(self):
+        addresses = ",".join(worker.address for worker in self.workers(2))
+        heavy = "list_sum(list_transform(range(k % 100 + 300), x -> hash(x, h) % 7))"
+        sql = f"SELECT max({heavy}) > 0 AS m FROM (SELECT DISTINCT id, h, k FROM '{self.keys}' WHERE id < 150000)"
+        ours, theirs = os.openpty()
+        query = subprocess.Popen(
+            [Programs.skein, "sql", "--cluster", addresses, "--format", "csv", "-c", sql],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        )
+        self.addCleanup(self.end, query)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError), open(ours, "rb", buffering=0) as terminal:
+            # Ends with an error when the other side is closed.
+            while True:
+                shown += terminal.read(1000)
+        out, _ = query.communicate(timeout=LIMIT)
+        self.assertEqual((query.returncode, out), (0, b"m\ntrue\n"), shown)
+        percents = [int(percent) for percent in re.findall(rb"(\d+)%", shown)]
+        self.assertTrue(any(0 < percent < 100 for percent in percents), shown)
+        self.assertEqual(percents, sorted(set(percents)))
+        # Nothing of it is left on the screen.
+        self.assertTrue(shown.endswith(b"\r\033[K"), shown)
+
     def test_stages_are_those_of_the_last_query(self):
         connection = self.connect_with(self.cluster_of(*self.workers(2)))
         connection.execute(f"SELECT k, count(*) FROM '{self.keys}' GROUP BY k ORDER BY k").fetchall()
@@ -186,6 +215,43 @@ class TopTest(ClusterTest):
             self.assertEqual(out.count(worker.address), 1, out)
         self.assertEqual(out.count("ready"), 2, out)
         self.assertNotIn("\033", out)
+
+    def look(self, workers):
+        """What `skein top` shows once: its rows of workers and of queries."""
+        top = start("top", "--cluster", ",".join(worker.address for worker in workers))
+        self.addCleanup(self.end, top)
+        code, out, err = self.finish(top, LIMIT)
+        self.assertEqual((code, err), (0, ""))
+        lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if "│" in line]
+        heads = [line for line in lines if line[0] in ("address", "query")]
+        self.assertEqual([head[0] for head in heads], ["address", "query"], out)
+        addresses = [worker.address for worker in workers]
+        rows = [dict(zip(heads[0], line)) for line in lines if line[0] in addresses]
+        self.assertEqual([row["address"] for row in rows], addresses, out)
+        return rows, [dict(zip(heads[1], line)) for line in lines if re.fullmatch("[0-9a-f-]{36}", line[0])]
+
+    def test_rates_and_queries_while_one_runs(self):
+        workers = self.workers(2)
+        rows = f"SELECT a.id * 100 + b.i AS id, a.h AS h FROM '{self.facts}' a, range(200) b(i)"
+        query = self.begun(
+            workers, f"SELECT max(r) FROM (SELECT row_number() OVER (PARTITION BY id ORDER BY h) AS r FROM ({rows}))"
+        )
+        seen = []
+
+        def has_rates():
+            seen[:] = self.look(workers)
+            return all(row[way] != "0 bytes/s" for row in seen[0] for way in ("sent", "received"))
+
+        until(has_rates, LIMIT, "rows go from worker to worker")
+        query.send_signal(signal.SIGINT)
+        self.finish(query, FAILURE_LIMIT)
+        rows, (running,) = seen
+        for row in rows:
+            self.assertGreater(int(row["running"]), 0)
+            self.assertRegex(row["sent"], r"\A[0-9.]+ ([KMG]iB|bytes)/s\Z")
+            self.assertRegex(row["received"], r"\A[0-9.]+ ([KMG]iB|bytes)/s\Z")
+        self.assertEqual(running["workers"], "2")
+        self.assertGreater(int(running["running"]), 0)
 
     def test_wrong_usage(self):
         top = start("top", "--cluster", "nonsense")
