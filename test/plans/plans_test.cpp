@@ -1,9 +1,10 @@
 //! Compares the plans that EXPLAIN shows with those in the files of a folder.
 //!
-//!     plans_test --extensions DIR [--rewrite] FOLDER
+//!     plans_test --extensions DIR [--tables tpch|tpcds] [--rewrite] FOLDER
 //!
-//! A file `q01.plan` holds a query, a line `----`, and the plan, in which sizes and ids are masked. Tables are those
-//! of TPC-H at scale 0.1, in Parquet files.
+//! A file `q01.plan` holds a query, a line `----`, and the plan, in which sizes and ids are masked. Lines of SET
+//! before the query hold for it alone. Tables are those of TPC-H at scale 0.1, or of TPC-DS at scale 0.01, in
+//! Parquet files.
 
 #include "test/plans/tpch_tables.hpp"
 #include "test/support/oracle.hpp"
@@ -78,10 +79,30 @@ std::string FirstDifference(const std::string &expected, const std::string &actu
 	}
 }
 
-int Compare(const std::string &extensions, const fs::path &plans, bool rewrite) {
+//! Makes the settings of the lines `SET name = value;` before a query and takes them off. Returns what undoes them.
+std::string MakeSettings(duckdb::Connection &connection, std::string &sql) {
+	const std::string set = "SET ";
+	std::string undo;
+	while (sql.rfind(set, 0) == 0) {
+		auto end = sql.find(";\n");
+		auto setting = sql.substr(0, end);
+		auto name = setting.substr(set.size(), setting.find(' ', set.size()) - set.size());
+		auto before = RunSql(connection, "SELECT current_setting('" + name + "')");
+		undo += set + name + " = '" + before.answer->rows.at(0).at(0).ToString() + "';";
+		RunOrThrow(connection, setting);
+		sql = sql.substr(end + 2);
+	}
+	return undo;
+}
+
+int Compare(const std::string &extensions, const std::string &tables, const fs::path &plans, bool rewrite) {
 	TemporaryFolder folder;
 	SqlTestDatabase database;
-	MakeTpchTables(*database.connection, "0.1", extensions, folder.Path());
+	if (tables == "tpcds") {
+		MakeTpcdsTables(*database.connection, "0.01", extensions, folder.Path());
+	} else {
+		MakeTpchTables(*database.connection, "0.1", extensions, folder.Path());
+	}
 	for (std::string setting : {"skein_mode = 'force'", "skein_workers = 4", "threads = 2"}) {
 		RunOrThrow(*database.connection, "SET " + setting);
 	}
@@ -97,7 +118,12 @@ int Compare(const std::string &extensions, const fs::path &plans, bool rewrite) 
 		auto text = ReadFile(file);
 		auto separator = text.find(SEPARATOR);
 		auto sql = text.substr(0, separator);
-		auto plan = Explain(*database.connection, sql, folder.Path());
+		auto query = sql;
+		auto undo = MakeSettings(*database.connection, query);
+		auto plan = Explain(*database.connection, query, folder.Path());
+		if (!undo.empty()) {
+			RunOrThrow(*database.connection, undo);
+		}
 		if (rewrite) {
 			std::ofstream(file) << sql << SEPARATOR << plan;
 			continue;
@@ -117,15 +143,18 @@ int Compare(const std::string &extensions, const fs::path &plans, bool rewrite) 
 
 int main(int argc, char **argv) {
 	std::string extensions;
+	std::string tables = "tpch";
 	std::string plans;
 	bool rewrite = false;
 	CLI::App app("Compares the plans that EXPLAIN shows with files");
 	app.add_option("--extensions", extensions, "Where DuckDB's extensions lie")->required();
+	app.add_option("--tables", tables, "Whose tables the queries are about")
+		->check(CLI::IsMember(std::vector<std::string>{"tpch", "tpcds"}));
 	app.add_flag("--rewrite", rewrite, "Write the plans instead");
 	app.add_option("folder", plans, "Where the plans lie")->required();
 	CLI11_PARSE(app, argc, argv);
 	try {
-		return skein::test::Compare(extensions, plans, rewrite);
+		return skein::test::Compare(extensions, tables, plans, rewrite);
 	} catch (const std::exception &error) {
 		std::cerr << duckdb::ErrorData(error).Message() << '\n';
 		return 1;

@@ -14,4 +14,8 @@ void RunOrThrow(duckdb::Connection &connection, const std::string &sql);
 void MakeTpchTables(duckdb::Connection &connection, const std::string &scale, const std::string &extensions,
 					const std::string &folder);
 
+//! The same of TPC-DS.
+void MakeTpcdsTables(duckdb::Connection &connection, const std::string &scale, const std::string &extensions,
+					 const std::string &folder);
+
 } // namespace skein::test
