@@ -9,10 +9,19 @@ namespace skein {
 
 using namespace duckdb;
 
+namespace {
+
+size_t CreditOfEach(size_t credit_bytes, size_t producers) {
+	auto share = MOST_AHEAD_BYTES / std::max<size_t>(producers, 1);
+	return std::min(credit_bytes, std::max(share, LEAST_AHEAD_BYTES));
+}
+
+} // namespace
+
 ExchangeInput::ExchangeInput(ExchangeService &service, std::vector<Producer> producers, size_t credit_bytes,
 							 OnConsequence on_consequence)
-	: service_(service), credit_bytes_(credit_bytes), on_consequence_(on_consequence), producers_(std::move(producers)),
-	  channels_(producers_.size()) {
+	: service_(service), credit_bytes_(CreditOfEach(credit_bytes, producers.size())), on_consequence_(on_consequence),
+	  producers_(std::move(producers)), channels_(producers_.size()) {
 }
 
 void ExchangeInput::AllowRestart(std::function<void()> on_first_read) {

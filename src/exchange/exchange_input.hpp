@@ -32,6 +32,11 @@ inline size_t CreditBytes(size_t page_bytes) {
 	return std::max(PAGES * page_bytes, LEAST_BYTES);
 }
 
+//! What all producers of one input together may have sent ahead, if each of them can still send LEAST_AHEAD_BYTES: what
+//! arrives from other processes is outside of DuckDB's memory until it is read.
+constexpr size_t MOST_AHEAD_BYTES = size_t(64) << 20;
+constexpr size_t LEAST_AHEAD_BYTES = size_t(256) << 10;
+
 enum class InputState {
 	//! A page was returned.
 	PAGE,
@@ -65,7 +70,7 @@ enum class FirstPage {
 //! What one consumer task reads of one exchange: its partition of every producer task's output.
 //!
 //! Shared by the task and the node's ExchangeService; thread-safe. Each producer may be ahead by `credit_bytes` of
-//! pages that the consumer has not taken yet.
+//! pages that the consumer has not taken yet, or by less if there are many producers.
 //! An input of the head can be read anew from other producers, as long as its reader has seen nothing of the old ones.
 //! Errors: Next() and NextFrom() throw the first error of any producer or link; a partial result is never an END.
 class ExchangeInput : public std::enable_shared_from_this<ExchangeInput> {

@@ -36,7 +36,8 @@ constexpr idx_t SEEN_HASHES = 8192;
 class SinkGlobalState final : public GlobalSinkState {
 public:
 	SinkGlobalState(ClientContext &context, duckdb::shared_ptr<TaskChannels> channels_p)
-		: channels(std::move(channels_p)), buffers(BufferManager::GetBufferManager(*context.db)),
+		: channels(std::move(channels_p)),
+		  pages(std::make_shared<PagePool>(BufferManager::GetBufferManager(*context.db))),
 		  key_hashes(channels->outputs.size()) {
 		for (auto &output : channels->outputs) {
 			output->SetWriterWaker([blocked = blocked]() { blocked->WakeAll(); });
@@ -67,7 +68,7 @@ public:
 	const duckdb::shared_ptr<TaskChannels> channels;
 	const std::shared_ptr<BlockedTasks> blocked = std::make_shared<BlockedTasks>();
 	//! The instance's, not the connection's: pages outlive the task that made them.
-	BufferManager &buffers;
+	const std::shared_ptr<PagePool> pages;
 	atomic<idx_t> rows{0};
 	//! Spreads the threads of the task over the partitions when rows are dealt in turn.
 	atomic<idx_t> next_start{0};
@@ -75,11 +76,21 @@ public:
 	vector<atomic<idx_t>> key_hashes;
 };
 
+//! What the unfinished pages of an output may hold in one thread.
+constexpr idx_t BUILDER_BYTES = idx_t(16) << 20;
+constexpr idx_t LEAST_PAGE_BYTES = idx_t(32) << 10;
+
+//! The size of pages, which are the smaller the more are filled at a time.
+idx_t PageBytesFor(idx_t page_bytes, idx_t builders) {
+	return std::min(page_bytes, std::max(BUILDER_BYTES / builders, LEAST_PAGE_BYTES));
+}
+
 //! The builders and scratch space of one output in one thread.
 struct LocalOutput {
-	LocalOutput(ExecutionContext &context, const SinkOutput &output, vector<LogicalType> types, idx_t partitions)
+	LocalOutput(ExecutionContext &context, const SinkOutput &output, vector<LogicalType> types, idx_t partitions,
+				idx_t page_bytes_p)
 		: hashes(LogicalType::HASH), selection(STANDARD_VECTOR_SIZE), part_of_row(STANDARD_VECTOR_SIZE),
-		  offsets(partitions + 1), executor(context.client), filter_executor(context.client),
+		  offsets(partitions + 1), next(partitions), executor(context.client), filter_executor(context.client),
 		  column_executor(context.client) {
 		if (!output.TakesAll()) {
 			InitializeChosen(context, output, types);
@@ -94,9 +105,8 @@ struct LocalOutput {
 			hash_chunk.InitializeEmpty(types);
 			prepared_hashes = make_uniq<PreparedChunk>(types);
 		}
-		for (idx_t i = 0; i < builder_count; i++) {
-			builders.emplace_back(BufferAllocator::Get(context.client), types);
-		}
+		page_bytes = PageBytesFor(page_bytes_p, builder_count);
+		builders.emplace(BufferAllocator::Get(context.client), types, builder_count);
 		vector<LogicalType> key_types;
 		for (auto &key : output.keys) {
 			executor.AddExpression(*key);
@@ -131,11 +141,15 @@ struct LocalOutput {
 		prepared_rows = make_uniq<PreparedChunk>(types);
 	}
 
-	vector<PageBuilder> builders;
+	std::optional<PageBuilders> builders;
+	//! When one of them is sealed.
+	idx_t page_bytes;
 	Vector hashes;
 	SelectionVector selection;
-	vector<idx_t> part_of_row;
+	std::vector<uint32_t> part_of_row;
 	vector<idx_t> offsets;
+	//! Where the next row of each partition goes, while the rows are sorted by it.
+	std::vector<idx_t> next;
 	ExpressionExecutor executor;
 	DataChunk keys;
 	idx_t next_in_turn = 0;
@@ -166,7 +180,7 @@ public:
 
 void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx_t builder_index,
 			  PageBuilder &builder) {
-	auto page = Page::Seal(global.buffers, builder);
+	auto page = Page::Seal(global.pages, builder);
 	auto &target = *global.channels->outputs[output];
 	if (spec.kind == ExchangeKind::BROADCAST || spec.kind == ExchangeKind::KEY_HASHES) {
 		target.AppendToAll(page);
@@ -175,19 +189,22 @@ void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx
 	}
 }
 
-//! Where a builder's pages go.
+//! Pages so small are looked at after every row.
+constexpr idx_t SMALL_PAGE_BYTES = 1024;
+
+//! Where a builder's pages go, and of which size.
 struct BuilderTarget {
 	const SinkOutput &spec;
 	idx_t output;
 	idx_t builder;
+	idx_t page_bytes;
 };
 
 //! Appends the rows selection[offset .. offset + count) and seals the page when it is full. Pages of ordinary size are
 //! looked at once per call; very small ones, which only tests ask for, after every row.
 void AppendRows(SinkGlobalState &global, const PreparedChunk &chunk, const BuilderTarget &target, PageBuilder &builder,
 				const SelectionVector &selection, idx_t offset, idx_t count) {
-	constexpr idx_t SMALL_PAGE_BYTES = 1024;
-	auto page_bytes = global.channels->page_bytes;
+	auto page_bytes = target.page_bytes;
 	auto step = page_bytes < SMALL_PAGE_BYTES ? 1 : count;
 	for (idx_t done = 0; done < count; done += step) {
 		builder.Append(chunk, selection, offset + done, step);
@@ -225,7 +242,8 @@ void AppendKeyHashes(SinkGlobalState &global, LocalOutput &local, const SinkOutp
 	local.hash_chunk.data[0].Reference(local.hashes);
 	local.hash_chunk.SetCardinality(chunk.size());
 	local.prepared_hashes->Prepare(local.hash_chunk);
-	AppendRows(global, *local.prepared_hashes, {spec, index, 0}, local.builders[0], local.selection, 0, count);
+	AppendRows(global, *local.prepared_hashes, {spec, index, 0, local.page_bytes}, (*local.builders)[0],
+			   local.selection, 0, count);
 }
 
 //! Tells the consumers of a KEY_HASHES output that they have not got all: a NULL.
@@ -246,19 +264,27 @@ void AppendOverflow(SinkGlobalState &global, ClientContext &context, const SinkO
 void PartitionByHash(LocalOutput &local, DataChunk &chunk, idx_t partitions) {
 	auto count = chunk.size();
 	HashRows(local, chunk);
+	// Without the checks of every access.
 	auto hashes = FlatVector::GetData<hash_t>(local.hashes);
-	std::fill(local.offsets.begin(), local.offsets.end(), 0);
+	auto part_of_row = local.part_of_row.data();
+	auto offsets = local.offsets.data();
+	auto next = local.next.data();
+	std::fill_n(next, partitions, 0);
 	for (idx_t row = 0; row < count; row++) {
 		auto partition = PartitionOf(hashes[row], partitions);
-		local.part_of_row[row] = partition;
-		local.offsets[partition + 1]++;
+		part_of_row[row] = static_cast<uint32_t>(partition);
+		next[partition]++;
 	}
+	idx_t total = 0;
 	for (idx_t partition = 0; partition < partitions; partition++) {
-		local.offsets[partition + 1] += local.offsets[partition];
+		offsets[partition] = total;
+		total += next[partition];
+		next[partition] = offsets[partition];
 	}
-	vector<idx_t> next(local.offsets.begin(), local.offsets.end() - 1);
+	offsets[partitions] = total;
+	auto selection = local.selection.data();
 	for (idx_t row = 0; row < count; row++) {
-		local.selection.set_index(next[local.part_of_row[row]]++, row);
+		selection[next[part_of_row[row]]++] = static_cast<sel_t>(row);
 	}
 }
 
@@ -295,16 +321,27 @@ void AppendToPartitions(SinkGlobalState &global, LocalOutput &output, const Sink
 			partition = output.next_in_turn;
 			output.next_in_turn = (partition + 1) % partitions;
 		}
-		AppendRows(global, rows, {spec, index, partition}, output.builders[partition],
+		AppendRows(global, rows, {spec, index, partition, output.page_bytes}, (*output.builders)[partition],
 				   *FlatVector::IncrementalSelectionVector(), 0, rows.RowCount());
 		return;
+	}
+	if (output.page_bytes >= SMALL_PAGE_BYTES) {
+		output.builders->Append(rows, {output.selection.data(), output.offsets.data(), output.part_of_row.data()});
 	}
 	for (idx_t partition = 0; partition < partitions; partition++) {
 		auto offset = output.offsets[partition];
 		auto count = output.offsets[partition + 1] - offset;
-		if (count > 0) {
-			AppendRows(global, rows, {spec, index, partition}, output.builders[partition], output.selection, offset,
-					   count);
+		if (count == 0) {
+			continue;
+		}
+		auto &builder = (*output.builders)[partition];
+		if (output.page_bytes >= SMALL_PAGE_BYTES) {
+			if (builder.IsFull(output.page_bytes)) {
+				SealInto(global, spec, index, partition, builder);
+			}
+		} else {
+			AppendRows(global, rows, {spec, index, partition, output.page_bytes}, (*output.builders)[partition],
+					   output.selection, offset, count);
 		}
 	}
 }
@@ -327,7 +364,8 @@ unique_ptr<LocalSinkState> PhysicalExchangeSink::GetLocalSinkState(ExecutionCont
 	auto result = make_uniq<SinkLocalState>(context, *this, types);
 	for (idx_t i = 0; i < outputs_.size(); i++) {
 		auto partitions = global.channels->outputs[i]->PartitionCount();
-		result->outputs.push_back(make_uniq<LocalOutput>(context, outputs_[i], types, partitions));
+		result->outputs.push_back(
+			make_uniq<LocalOutput>(context, outputs_[i], types, partitions, global.channels->page_bytes));
 		result->outputs.back()->next_in_turn = global.next_start++ % partitions;
 	}
 	return result;
@@ -376,8 +414,8 @@ SinkCombineResultType PhysicalExchangeSink::Combine(ExecutionContext &context, O
 	auto &global = input.global_state.Cast<SinkGlobalState>();
 	auto &local = input.local_state.Cast<SinkLocalState>();
 	for (idx_t i = 0; i < outputs_.size(); i++) {
-		auto &builders = local.outputs[i]->builders;
-		for (idx_t index = 0; index < builders.size(); index++) {
+		auto &builders = *local.outputs[i]->builders;
+		for (idx_t index = 0; index < builders.Count(); index++) {
 			if (builders[index].RowCount() > 0) {
 				SealInto(global, outputs_[i], i, index, builders[index]);
 			}

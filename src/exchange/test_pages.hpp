@@ -15,9 +15,14 @@ struct PageMaker {
 	duckdb::Connection connection{database};
 	const duckdb::vector<duckdb::LogicalType> types{duckdb::LogicalType::BIGINT};
 
-	//! A page with the values of one BIGINT column.
+	std::shared_ptr<PagePool> MakePool() {
+		return std::make_shared<PagePool>(duckdb::BufferManager::GetBufferManager(*database.instance));
+	}
+	//! A page with the values of one BIGINT column, in memory of its own.
 	std::shared_ptr<Page> Make(const std::vector<int64_t> &values) {
-		auto &buffers = duckdb::BufferManager::GetBufferManager(*database.instance);
+		return Make(values, MakePool());
+	}
+	std::shared_ptr<Page> Make(const std::vector<int64_t> &values, std::shared_ptr<PagePool> pool) {
 		PageBuilder builder(duckdb::Allocator::DefaultAllocator(), types);
 		PreparedChunk prepared(types);
 		duckdb::DataChunk chunk;
@@ -31,7 +36,7 @@ struct PageMaker {
 			prepared.Prepare(chunk);
 			builder.Append(prepared, *duckdb::FlatVector::IncrementalSelectionVector(), 0, count);
 		}
-		return Page::Seal(buffers, builder);
+		return Page::Seal(std::move(pool), builder);
 	}
 	std::vector<int64_t> Values(SharedBytes page) {
 		std::vector<int64_t> result;

@@ -24,10 +24,24 @@ uint64_t ComputePageChecksum(duckdb::const_data_ptr_t page, idx_t size) {
 // PageBuilder
 //===--------------------------------------------------------------------===//
 
+//! A value and its bit of validity, of all columns.
+static idx_t MaxRowBits(const duckdb::vector<LogicalType> &types) {
+	idx_t result = 0;
+	for (auto &type : types) {
+		const auto physical_type = type.InternalType();
+		if (!duckdb::TypeIsConstantSize(physical_type)) {
+			return 0;
+		}
+		result += 8 * duckdb::GetTypeIdSize(physical_type) + 1;
+	}
+	return result;
+}
+
 PageBuilder::PageBuilder(duckdb::Allocator &allocator, const duckdb::vector<LogicalType> &types) {
 	for (auto &type : types) {
 		columns_.push_back(ColumnBuilder::Create(allocator, type, ConstantPolicy::ALLOWED));
 	}
+	max_row_bits_ = MaxRowBits(types);
 }
 
 PageBuilder::~PageBuilder() = default;
@@ -38,12 +52,16 @@ void PageBuilder::Append(const PreparedChunk &chunk, const duckdb::SelectionVect
 	if (count == 0) {
 		return;
 	}
-	if (count > MAX_ROWS - row_count_) {
-		throw duckdb::OutOfRangeException("A page cannot have more than %llu rows", MAX_ROWS);
-	}
+	AddRows(count);
 	const RowSet rows = sel.IsSet() ? RowSet{sel.data() + offset, 0, count} : RowSet{nullptr, offset, count};
 	for (idx_t i = 0; i < columns_.size(); i++) {
 		columns_[i]->Append(chunk.Columns()[i], rows);
+	}
+}
+
+void PageBuilder::AddRows(idx_t count) {
+	if (count > MAX_ROWS - row_count_) {
+		throw duckdb::OutOfRangeException("A page cannot have more than %llu rows", MAX_ROWS);
 	}
 	row_count_ += count;
 }
@@ -57,6 +75,12 @@ idx_t PageBuilder::ByteSize() const {
 }
 
 bool PageBuilder::IsFull(idx_t page_bytes) const {
+	// Headers, and what sections are padded with.
+	constexpr idx_t MAX_COLUMN_BYTES = sizeof(ColumnHeader) + 3 * PAGE_ALIGNMENT;
+	if (max_row_bits_ > 0 && row_count_ <= MAX_ROWS - STANDARD_VECTOR_SIZE &&
+		sizeof(PageHeader) + columns_.size() * MAX_COLUMN_BYTES + row_count_ * max_row_bits_ / 8 < page_bytes) {
+		return false;
+	}
 	return row_count_ > MAX_ROWS - STANDARD_VECTOR_SIZE || ByteSize() >= page_bytes;
 }
 
@@ -81,6 +105,32 @@ void PageBuilder::Seal(duckdb::data_ptr_t target, PageChecksum checksum) {
 		memcpy(target, &header, sizeof(header));
 	}
 	row_count_ = 0;
+}
+
+//===--------------------------------------------------------------------===//
+// PageBuilders
+//===--------------------------------------------------------------------===//
+
+PageBuilders::PageBuilders(duckdb::Allocator &allocator, const duckdb::vector<LogicalType> &types, idx_t count)
+	: columns_(types.size()), targets_(count) {
+	for (idx_t i = 0; i < count; i++) {
+		builders_.emplace_back(allocator, types);
+		for (idx_t column = 0; column < types.size(); column++) {
+			columns_[column].push_back(builders_[i].columns_[column].get());
+		}
+	}
+}
+
+void PageBuilders::Append(const PreparedChunk &chunk, const Partitioning &partitioning) {
+	const PartitionedRows rows{partitioning.sel, partitioning.offsets, builders_.size(), partitioning.partition_of,
+							   targets_.data()};
+	D_ASSERT(rows.Total() == chunk.RowCount());
+	for (idx_t i = 0; i < builders_.size(); i++) {
+		builders_[i].AddRows(rows.Of(i).count);
+	}
+	for (idx_t column = 0; column < columns_.size(); column++) {
+		columns_[column][0]->AppendPartitioned(chunk.Columns()[column], rows, columns_[column].data());
+	}
 }
 
 //===--------------------------------------------------------------------===//

@@ -5,6 +5,8 @@
 #include "duckdb/common/allocator.hpp"
 #include "duckdb/common/types/data_chunk.hpp"
 
+#include <vector>
+
 namespace skein {
 
 class ColumnBuilder;
@@ -90,8 +92,44 @@ public:
 	void Seal(duckdb::data_ptr_t target, PageChecksum checksum = PageChecksum::XXH3);
 
 private:
+	friend class PageBuilders;
+
+	void AddRows(duckdb::idx_t count);
+
 	duckdb::vector<duckdb::unique_ptr<ColumnBuilder>> columns_;
 	duckdb::idx_t row_count_ = 0;
+	//! No row takes more bits; 0 if it depends on the values.
+	duckdb::idx_t max_row_bits_ = 0;
+};
+
+//! The builders of all partitions, to which a chunk is appended column by column: with many partitions each of them
+//! gets a few rows of a chunk only.
+class PageBuilders {
+public:
+	PageBuilders(duckdb::Allocator &allocator, const duckdb::vector<duckdb::LogicalType> &types, duckdb::idx_t count);
+
+	PageBuilder &operator[](duckdb::idx_t partition) {
+		return builders_[partition];
+	}
+	duckdb::idx_t Count() const {
+		return builders_.size();
+	}
+	//! Which rows of a chunk go to which partition: all of them, row to partition_of[row]; those of partition p are
+	//! sel[offsets[p] .. offsets[p + 1]), in order.
+	struct Partitioning {
+		const duckdb::sel_t *sel;
+		const duckdb::idx_t *offsets;
+		const uint32_t *partition_of;
+	};
+	//! Appends every row of the chunk to its partition. Throws like PageBuilder::Append().
+	void Append(const PreparedChunk &chunk, const Partitioning &rows);
+
+private:
+	std::vector<PageBuilder> builders_;
+	//! By column and partition.
+	std::vector<std::vector<ColumnBuilder *>> columns_;
+	//! Scratch space.
+	std::vector<duckdb::data_ptr_t> targets_;
 };
 
 //! What a PageReader verifies besides the structure of a page, which it always does.

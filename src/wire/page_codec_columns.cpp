@@ -43,6 +43,16 @@ duckdb::unique_ptr<ColumnBuilder> ColumnBuilder::Create(duckdb::Allocator &alloc
 	}
 }
 
+void ColumnBuilder::AppendPartitioned(const PreparedColumn &column, const PartitionedRows &rows,
+									  ColumnBuilder *const *builders) {
+	for (idx_t partition = 0; partition < rows.partitions; partition++) {
+		const auto own = rows.Of(partition);
+		if (own.count > 0) {
+			builders[partition]->Append(column, own);
+		}
+	}
+}
+
 static void CheckColumnHeader(const ColumnHeader &header, ColumnKind kind, idx_t row_count, ConstantPolicy constants) {
 	if (header.kind != kind) {
 		throw SerializationException("Malformed page: a column of kind %d expected, %d found", int(kind),

@@ -22,6 +22,24 @@ struct RowSet {
 	}
 };
 
+//! The rows of a vector that are to be appended to each of several partitions: those of partition p are
+//! rows[offsets[p] .. offsets[p + 1]), and partition_of[row] is p.
+struct PartitionedRows {
+	const duckdb::sel_t *rows;
+	const duckdb::idx_t *offsets;
+	duckdb::idx_t partitions;
+	const uint32_t *partition_of;
+	//! Room for one pointer per partition.
+	duckdb::data_ptr_t *targets;
+
+	RowSet Of(duckdb::idx_t partition) const {
+		return {rows + offsets[partition], 0, offsets[partition + 1] - offsets[partition]};
+	}
+	duckdb::idx_t Total() const {
+		return offsets[partitions];
+	}
+};
+
 //! Whether a column may be stored as one value for all rows.
 enum class ConstantPolicy : uint8_t { ALLOWED, FORBIDDEN };
 
@@ -69,7 +87,12 @@ public:
 	explicit ValidityBuilder(duckdb::Allocator &allocator) : words_(allocator) {
 	}
 	void Append(const duckdb::ValidityMask &mask, const RowSet &rows);
-	void AppendValid(duckdb::idx_t count);
+	void AppendValid(duckdb::idx_t count) {
+		row_count_ += count;
+		if (words_.Size() > 0) {
+			CoverRows();
+		}
+	}
 	void AppendNulls(duckdb::idx_t count);
 	bool HasNulls() const {
 		return has_nulls_;
@@ -97,6 +120,10 @@ class ColumnBuilder {
 public:
 	virtual ~ColumnBuilder() = default;
 	virtual void Append(const PreparedColumn &column, const RowSet &rows) = 0;
+	//! Appends to `builders`, one per partition and all of this one's class, what each of them is to get. Called for
+	//! one of them.
+	virtual void AppendPartitioned(const PreparedColumn &column, const PartitionedRows &rows,
+								   ColumnBuilder *const *builders);
 	virtual void AppendNulls(duckdb::idx_t count) = 0;
 	//! Bytes of the header and all sections, with those of the children.
 	virtual duckdb::idx_t ByteSize() const = 0;
@@ -106,6 +133,17 @@ public:
 	static duckdb::unique_ptr<ColumnBuilder> Create(duckdb::Allocator &allocator, const duckdb::LogicalType &type,
 													ConstantPolicy constants);
 };
+
+//! ColumnBuilder::AppendPartitioned() for builders of one class, whose Append() is thus called directly.
+template <class BUILDER>
+void AppendToEach(const PreparedColumn &column, const PartitionedRows &rows, ColumnBuilder *const *builders) {
+	for (duckdb::idx_t partition = 0; partition < rows.partitions; partition++) {
+		const auto own = rows.Of(partition);
+		if (own.count > 0) {
+			static_cast<BUILDER *>(builders[partition])->BUILDER::Append(column, own);
+		}
+	}
+}
 
 //! What all columns of one PageReader share.
 struct ReaderContext {

@@ -52,6 +52,33 @@ public:
 		row_count_ += rows.count;
 	}
 
+	void AppendPartitioned(const PreparedColumn &column, const PartitionedRows &rows,
+						   ColumnBuilder *const *builders) override {
+		if (column.is_constant || column.format.sel->IsSet() || !column.format.validity.AllValid()) {
+			AppendToEach<FixedColumnBuilder>(column, rows, builders);
+			return;
+		}
+		const auto source = reinterpret_cast<const T *>(column.format.data);
+		for (idx_t partition = 0; partition < rows.partitions; partition++) {
+			const auto count = rows.Of(partition).count;
+			if (count > 0) {
+				const auto target = static_cast<FixedColumnBuilder *>(builders[partition])->AddValid(count);
+				rows.targets[partition] = target;
+				// All that is not in a cache is on its way before the first value is written.
+				constexpr int TO_WRITE = 1;
+				__builtin_prefetch(target, TO_WRITE);
+				__builtin_prefetch(target + count * sizeof(T) - 1, TO_WRITE);
+			}
+		}
+		// In the order of the rows: what has been read is at hand, and no loop ends after a few rows.
+		const auto targets = reinterpret_cast<T **>(rows.targets);
+		const auto partition_of = rows.partition_of;
+		const auto total = rows.Total();
+		for (idx_t row = 0; row < total; row++) {
+			*targets[partition_of[row]]++ = source[row];
+		}
+	}
+
 	void AppendNulls(idx_t count) override {
 		MakeFlat();
 		memset(values_.Extend(count * sizeof(T)), 0, count * sizeof(T));
@@ -111,6 +138,14 @@ private:
 			validity_.AppendValid(row_count_);
 		}
 		encoding_ = ColumnEncoding::FLAT;
+	}
+
+	//! Room for so many more values that are not NULL.
+	duckdb::data_ptr_t AddValid(idx_t count) {
+		MakeFlat();
+		validity_.AppendValid(count);
+		row_count_ += count;
+		return values_.Extend(count * sizeof(T));
 	}
 
 	//! NULL rows get zeros, so that nothing but values leaves the process.

@@ -60,6 +60,11 @@ public:
 		row_count_ += rows.count;
 	}
 
+	void AppendPartitioned(const PreparedColumn &column, const PartitionedRows &rows,
+						   ColumnBuilder *const *builders) override {
+		AppendToEach<StringColumnBuilder>(column, rows, builders);
+	}
+
 	void AppendNulls(idx_t count) override {
 		MakeFlat();
 		memset(strings_.Extend(count * sizeof(PageString)), 0, count * sizeof(PageString));

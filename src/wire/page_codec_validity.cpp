@@ -40,13 +40,6 @@ void ValidityBuilder::Append(const duckdb::ValidityMask &mask, const RowSet &row
 	has_nulls_ |= any_null != 0;
 }
 
-void ValidityBuilder::AppendValid(idx_t count) {
-	row_count_ += count;
-	if (words_.Size() > 0) {
-		CoverRows();
-	}
-}
-
 void ValidityBuilder::AppendNulls(idx_t count) {
 	if (count == 0) {
 		return;
