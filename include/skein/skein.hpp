@@ -39,7 +39,8 @@ struct WorkerOptions {
 	size_t threads = 0;
 	//! As DuckDB's `memory_limit`; empty: DuckDB's default.
 	std::string memory_limit;
-	//! As DuckDB's `temp_directory`; empty: a folder of its own below the system's temporary folder.
+	//! Where what does not fit into memory is written, in a folder that is the worker's own and goes with it, or with
+	//! the next worker there if it was killed. Empty: the system's temporary folder.
 	std::string temp_directory;
 	//! Most tasks that run at a time; others wait. 0: no limit.
 	size_t slots = 0;

@@ -1,26 +1,13 @@
 #include "worker/local_workers.hpp"
 
-#include "duckdb/common/types/uuid.hpp"
 #include "engine/aggregate_state.hpp"
 #include "engine/parquet_slice.hpp"
 #include "engine/text_slice.hpp"
 #include "exchange/logical_exchange.hpp"
 
-#include <filesystem>
-
 namespace skein {
 
 using namespace duckdb;
-
-namespace {
-
-//! A folder that nobody else uses; DuckDB makes it when it first spills, and removes it when the instance goes.
-string OwnTempDirectory() {
-	auto name = "skein-" + UUID::ToString(UUID::GenerateRandomUUID());
-	return (std::filesystem::temp_directory_path() / name).string();
-}
-
-} // namespace
 
 void RegisterTravelling(DatabaseInstance &db) {
 	RegisterExchangeOperators(db);
@@ -41,7 +28,7 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 	if (!memory_limit.empty()) {
 		config.SetOptionByName("memory_limit", Value(memory_limit));
 	}
-	config.SetOptionByName("temp_directory", Value(temp_directory.empty() ? OwnTempDirectory() : temp_directory));
+	config.SetOptionByName("temp_directory", Value(temp_directory));
 	auto db = make_uniq<DuckDB>(nullptr, &config);
 	RegisterTravelling(*db->instance);
 	if (set_up) {
@@ -51,7 +38,7 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 }
 
 LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit, const SetUpWorker &set_up)
-	: db_(MakeWorkerInstance(threads, memory_limit, "", set_up)) {
+	: temp_folder_(""), db_(MakeWorkerInstance(threads, memory_limit, temp_folder_.Path(), set_up)) {
 }
 
 LocalWorkers::~LocalWorkers() {

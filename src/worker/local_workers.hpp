@@ -1,6 +1,7 @@
 #pragma once
 
 #include "transport/in_process/in_process_transport.hpp"
+#include "worker/temp_folder.hpp"
 #include "worker/worker_service.hpp"
 
 namespace skein {
@@ -9,7 +10,7 @@ namespace skein {
 using SetUpWorker = std::function<void(duckdb::DatabaseInstance &)>;
 
 //! A DuckDB instance that runs tasks and nothing else: all its threads take tasks, none waits for a client.
-//! Empty strings and 0 leave DuckDB's defaults, but for the temporary directory: its own, below the system's.
+//! Empty strings and 0 leave DuckDB's defaults.
 duckdb::unique_ptr<duckdb::DuckDB> MakeWorkerInstance(size_t threads, const std::string &memory_limit,
 													  const std::string &temp_directory, const SetUpWorker &set_up);
 
@@ -32,6 +33,7 @@ public:
 	void Stop();
 
 private:
+	const TempFolder temp_folder_;
 	duckdb::unique_ptr<duckdb::DuckDB> db_;
 	InProcessTransport transport_;
 	TaskWatcher watcher_;

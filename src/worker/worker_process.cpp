@@ -11,7 +11,8 @@ namespace {
 class WorkerProcess final : public Worker {
 public:
 	explicit WorkerProcess(const WorkerOptions &options)
-		: db_(MakeWorkerInstance(options.threads, options.memory_limit, options.temp_directory, options.set_up)),
+		: temp_folder_(options.temp_directory),
+		  db_(MakeWorkerInstance(options.threads, options.memory_limit, temp_folder_.Path(), options.set_up)),
 		  service_(*db_->instance, watcher_, transport_, "@self", LinkOptions(), options.slots, options.on_event) {
 		address_ = service_.GetNode().Listen(options.listen);
 	}
@@ -31,6 +32,7 @@ public:
 	}
 
 private:
+	const TempFolder temp_folder_;
 	unique_ptr<DuckDB> db_;
 	TaskWatcher watcher_;
 	GrpcTransport transport_;
