@@ -49,8 +49,8 @@ def free_address():
 class Worker:
     """A `skein worker` process."""
 
-    def __init__(self, threads=1, folder=None, options=()):
-        limits = ["--threads", str(threads), "--memory-limit", "1GB", *options]
+    def __init__(self, threads=1, folder=None, options=(), memory_limit="1GB"):
+        limits = ["--threads", str(threads), "--memory-limit", memory_limit, *options]
         self.process = start("worker", "--listen", "127.0.0.1:0", *limits, folder=folder)
         line = self.process.stdout.readline()
         if not line.startswith("skein worker listening on "):
@@ -85,6 +85,12 @@ class Worker:
     def resident_bytes(self):
         with open(f"/proc/{self.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def anonymous_bytes(self):
+        """Resident memory without the pages of programs and libraries, which are files that all processes share."""
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        return int(lines["RssAnon"].split()[0]) * 1024
 
 
 def until(condition, limit, what):
