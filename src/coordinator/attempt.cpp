@@ -4,6 +4,8 @@
 #include "coordinator/task_routing.hpp"
 #include "exchange/node.hpp"
 
+#include <algorithm>
+
 namespace skein {
 
 Attempt::Attempt(std::shared_ptr<const DistributedPlan> plan, AttemptKey key, std::vector<std::string> workers)
@@ -43,6 +45,13 @@ wire::Message Attempt::StartMessage(const std::string &worker, const RunOptions 
 	start.set_worker_name(worker);
 	start.set_compression(static_cast<uint32_t>(options.compression));
 	start.set_profile(options.profile);
+	auto &stages = plan_->stages;
+	if (std::any_of(stages.begin(), stages.end(), [](auto &it) { return !it.shared_leaves.empty(); })) {
+		auto &sharing = *start.mutable_unit_sharing();
+		sharing.set_always(options.always_share_units);
+		sharing.set_slow_task(options.slow_task);
+		sharing.set_unit_delay_micros(static_cast<uint64_t>(options.unit_delay.count()));
+	}
 	for (auto &setting : plan_->settings) {
 		auto &target = *start.add_settings();
 		target.set_name(setting.first);

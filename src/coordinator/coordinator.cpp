@@ -172,6 +172,14 @@ void Coordinator::OnControl(const std::shared_ptr<Link> &link, const wire::Messa
 		if (auto run = Find(message.tasks_started().query())) {
 			run->OnTasksStarted(link->PeerAddress(), message.tasks_started());
 		}
+	} else if (message.has_want_units()) {
+		if (auto run = Find(message.want_units().leaf().query())) {
+			run->OnUnitsWanted(message.want_units());
+		}
+	} else if (message.has_units_released()) {
+		if (auto run = Find(message.units_released().leaf().query())) {
+			run->OnUnitsReleased(message.units_released());
+		}
 	} else if (message.has_status()) {
 		std::shared_ptr<StatusInquiry> inquiry;
 		{

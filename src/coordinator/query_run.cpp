@@ -1,5 +1,6 @@
 #include "coordinator/query_run.hpp"
 
+#include "coordinator/unit_messages.hpp"
 #include "exchange/messages.hpp"
 #include "wire/messages/error_codec.hpp"
 
@@ -48,10 +49,16 @@ TaskReport DecodeReport(const string &worker, const wire::TaskEnded &ended) {
 		if (metrics.has_blocked_micros()) {
 			target.blocked_micros = metrics.blocked_micros();
 		}
+		if (metrics.has_units()) {
+			target.units = metrics.units();
+		}
 		report.operators.push_back(target);
 	}
 	report.bytes_read = ended.bytes_read();
 	report.cpu_micros = ended.cpu_micros();
+	if (ended.has_units()) {
+		report.units = UnitCounts{ended.units().read(), ended.units().taken(), ended.units().given()};
+	}
 	return report;
 }
 
@@ -60,7 +67,7 @@ TaskReport DecodeReport(const string &worker, const wire::TaskEnded &ended) {
 QueryRun::QueryRun(Node &node, DatabaseInstance &db, std::shared_ptr<const DistributedPlan> plan, std::string id,
 				   std::vector<std::string> workers, RunOptions options, std::function<void()> on_finish)
 	: node_(node), db_(db), plan_(std::move(plan)), id_(std::move(id)), options_(options),
-	  on_finish_(std::move(on_finish)), attempt_(plan_, {id_, 0}, std::move(workers)),
+	  on_finish_(std::move(on_finish)), attempt_(plan_, {id_, 0}, std::move(workers)), units_(*plan_),
 	  tasks_left_(attempt_.TaskCount()) {
 	for (auto &worker : attempt_.UsedWorkers()) {
 		running_.emplace(0, worker);
@@ -223,6 +230,7 @@ string QueryRun::StartAgain() {
 		started_stages_.clear();
 		workers_with_slots_.clear();
 		consequence_ = ErrorData();
+		units_ = UnitBroker(*plan_);
 		stats_ = QueryStats();
 		for (auto &worker : attempt_.UsedWorkers()) {
 			running_.emplace(attempt_.Key().attempt, worker);
@@ -400,6 +408,34 @@ void QueryRun::OnTasksStarted(const string &worker, const wire::TasksStarted &st
 	}
 }
 
+void QueryRun::OnUnitsWanted(const wire::WantUnits &want) {
+	auto &leaf = want.leaf();
+	MoveUnits(leaf, [&]() { return units_.OnWanted({leaf.stage(), leaf.leaf()}, leaf.task()); });
+}
+
+void QueryRun::OnUnitsReleased(const wire::UnitsReleased &released) {
+	auto &leaf = released.leaf();
+	Parcel parcel{released.parcel().units(), released.parcel().slice()};
+	MoveUnits(leaf, [&]() {
+		return units_.OnReleased({leaf.stage(), leaf.leaf()}, leaf.task(), released.left(), std::move(parcel));
+	});
+}
+
+void QueryRun::MoveUnits(const wire::LeafId &leaf, const std::function<UnitBroker::Orders()> &decide) {
+	std::optional<Attempt> attempt;
+	UnitBroker::Orders orders;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		if (leaf.attempt() != attempt_.Key().attempt || failed_ || finished_) {
+			// Its tasks are being ended.
+			return;
+		}
+		orders = decide();
+		attempt = attempt_;
+	}
+	SendOrders(node_, *attempt, orders);
+}
+
 void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 	ErrorData error;
 	string lost;
@@ -409,6 +445,7 @@ void QueryRun::OnTaskEnded(const string &worker, const wire::TaskEnded &ended) {
 			return;
 		}
 		tasks_left_ -= tasks_left_ > 0 ? 1 : 0;
+		units_.OnTaskEnded(ended.stage(), ended.task());
 		progress_->TaskEnded();
 		ended_.notify_all();
 		stats_.bytes_exchanged += ended.output_bytes();

@@ -2,6 +2,7 @@
 
 #include "coordinator/attempt.hpp"
 #include "coordinator/run_options.hpp"
+#include "coordinator/unit_broker.hpp"
 #include "duckdb.hpp"
 #include "exchange/messages.hpp"
 #include "exchange/node.hpp"
@@ -71,6 +72,8 @@ public:
 	// Called by Coordinator.
 	void OnTasksStarted(const std::string &worker, const wire::TasksStarted &started);
 	void OnTaskEnded(const std::string &worker, const wire::TaskEnded &ended);
+	void OnUnitsWanted(const wire::WantUnits &want);
+	void OnUnitsReleased(const wire::UnitsReleased &released);
 	void OnQueryEnded(const std::string &worker, const wire::QueryEnded &ended);
 	//! `was_open`: the worker had answered before.
 	void OnWorkerLost(const std::string &worker, const std::string &reason, bool was_open);
@@ -95,6 +98,8 @@ private:
 	//! Ends, on their workers, the attempts of which something is left; only up to `last` if it is given.
 	void EndOnWorkers(std::optional<uint32_t> last = std::nullopt);
 	void DropAttempts();
+	//! Lets the broker decide, under the lock, and sends what it has decided.
+	void MoveUnits(const wire::LeafId &leaf, const std::function<UnitBroker::Orders()> &decide);
 
 	Node &node_;
 	duckdb::DatabaseInstance &db_;
@@ -110,6 +115,7 @@ private:
 	std::mutex mutex_;
 	std::condition_variable ended_;
 	Attempt attempt_;
+	UnitBroker units_;
 	std::vector<SessionOutput> session_outputs_;
 	//! Attempt and worker of which something may be left.
 	std::set<std::pair<uint32_t, std::string>> running_;

@@ -2,6 +2,7 @@
 
 #include "exchange/link_compression.hpp"
 
+#include <chrono>
 #include <cstdint>
 
 namespace skein {
@@ -20,6 +21,11 @@ struct RunOptions {
 	LinkCompression compression = LinkCompression::AUTO;
 	//! The tasks report what each of their operators did.
 	bool profile = false;
+	//! Tasks give units to one another also where there is hardly anything to gain.
+	bool always_share_units = false;
+	//! For tests: so long each unit of this task takes longer, in every stage.
+	uint32_t slow_task = 0;
+	std::chrono::microseconds unit_delay{0};
 };
 
 } // namespace skein

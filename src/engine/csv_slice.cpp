@@ -1,3 +1,4 @@
+#include "engine/slice_units.hpp"
 #include "engine/text_slice_parts.hpp"
 
 #include "duckdb/common/serializer/deserializer.hpp"
@@ -20,18 +21,31 @@ struct CsvFileSchema {
 	CSVReaderOptions options;
 };
 
-//! Bind data of a slice, inside of DuckDB's MultiFileBindData.
-struct CsvSliceData final : public ReadCSVData {
+//! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file.
+struct CsvSliceData final : public ReadCSVData, public skein::SliceUnits {
 	vector<skein::SliceFile> files;
 	//! One per file with `union_by_name`, else none.
 	vector<CsvFileSchema> file_schemas;
 
 	unique_ptr<FunctionData> Copy() const override {
+		return CopyOf({0, files.size()});
+	}
+	idx_t UnitCount() const override {
+		return files.size();
+	}
+	unique_ptr<FunctionData> Part(const MultiFileBindData &slice, skein::UnitRange units) const override;
+	//! With some of the files.
+	unique_ptr<CsvSliceData> CopyOf(skein::UnitRange units) const {
+		auto begin = static_cast<std::ptrdiff_t>(units.begin);
+		auto end = static_cast<std::ptrdiff_t>(units.end);
 		auto result = make_uniq<CsvSliceData>();
 		result->options = options;
 		result->csv_schema = csv_schema;
-		result->files = files;
-		result->file_schemas = file_schemas;
+		result->files.assign(files.begin() + begin, files.begin() + end);
+		if (!file_schemas.empty()) {
+			result->file_schemas.assign(file_schemas.begin() + begin, file_schemas.begin() + end);
+		}
+		result->leaf = leaf;
 		return result;
 	}
 };
@@ -88,6 +102,10 @@ shared_ptr<BaseFileReader> CsvSliceInterface::CreateReader(ClientContext &contex
 														   const MultiFileBindData &bind_data) {
 	auto &slice = static_cast<CsvSliceData &>(*bind_data.bind_data);
 	auto position = skein::SliceFileList::PositionOf(file);
+	if (!slice.Claim(position)) {
+		return make_shared_ptr<skein::ReleasedFile>(file);
+	}
+	slice.Begin();
 	auto schema = slice.file_schemas.empty() ? nullptr : &slice.file_schemas[position];
 	auto options = schema ? schema->options : slice.options;
 	auto one_thread = global_state.Cast<CSVGlobalState>().SingleThreadedRead();
@@ -170,6 +188,12 @@ unique_ptr<FunctionData> MakeBindData(SliceDescription description, unique_ptr<C
 	return result;
 }
 
+unique_ptr<FunctionData> CsvSliceData::Part(const MultiFileBindData &slice, skein::UnitRange units) const {
+	auto part = CopyOf(units);
+	auto description = SliceDescription::Of(slice, part->files);
+	return MakeBindData(std::move(description), std::move(part));
+}
+
 void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bind_data_p, const TableFunction &) {
 	auto &bind_data = bind_data_p->Cast<MultiFileBindData>();
 	auto &slice = SliceOf(bind_data);
@@ -188,6 +212,7 @@ void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bin
 			});
 		});
 	});
+	serializer.WriteProperty(104, "leaf", slice.leaf);
 }
 
 unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunction &) {
@@ -206,6 +231,7 @@ unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunct
 			slice->file_schemas.push_back(std::move(schema));
 		});
 	});
+	slice->leaf = deserializer.ReadProperty<optional_idx>(104, "leaf");
 	return MakeBindData(std::move(description), std::move(slice));
 }
 

@@ -1,3 +1,4 @@
+#include "engine/slice_units.hpp"
 #include "engine/text_slice_parts.hpp"
 
 #include "duckdb/common/serializer/deserializer.hpp"
@@ -12,8 +13,8 @@ constexpr const char *FUNCTION_NAME = "skein_json_slice";
 //! The types for which a scan keeps formats.
 constexpr LogicalTypeId FORMATTED_TYPES[] = {LogicalTypeId::DATE, LogicalTypeId::TIMESTAMP};
 
-//! Bind data of a slice, inside of DuckDB's MultiFileBindData.
-struct JsonSliceData final : public JSONScanData {
+//! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file.
+struct JsonSliceData final : public JSONScanData, public skein::SliceUnits {
 	vector<skein::SliceFile> files;
 
 	//! Takes over what a scan knows of its files' format and columns.
@@ -53,9 +54,19 @@ struct JsonSliceData final : public JSONScanData {
 	}
 
 	unique_ptr<FunctionData> Copy() const override {
+		return CopyOf({0, files.size()});
+	}
+	idx_t UnitCount() const override {
+		return files.size();
+	}
+	unique_ptr<FunctionData> Part(const MultiFileBindData &slice, skein::UnitRange units) const override;
+	//! With some of the files.
+	unique_ptr<JsonSliceData> CopyOf(skein::UnitRange units) const {
 		auto result = make_uniq<JsonSliceData>();
 		result->TakeFrom(*this);
-		result->files = files;
+		result->files.assign(files.begin() + static_cast<std::ptrdiff_t>(units.begin),
+							 files.begin() + static_cast<std::ptrdiff_t>(units.end));
+		result->leaf = leaf;
 		return result;
 	}
 };
@@ -93,7 +104,12 @@ shared_ptr<BaseFileReader> JsonSliceInterface::CreateReader(ClientContext &conte
 															const OpenFileInfo &file, idx_t,
 															const MultiFileBindData &bind_data) {
 	auto &slice = SliceOf(bind_data);
-	auto &part = slice.files[skein::SliceFileList::PositionOf(file)];
+	auto position = skein::SliceFileList::PositionOf(file);
+	if (!slice.Claim(position)) {
+		return make_shared_ptr<skein::ReleasedFile>(file);
+	}
+	slice.Begin();
+	auto &part = slice.files[position];
 	auto reader = make_shared_ptr<JSONReader>(context, slice.options, OpenFileInfo(part.open_path));
 	try {
 		reader->OpenJSONFile();
@@ -140,6 +156,12 @@ unique_ptr<FunctionData> MakeBindData(SliceDescription description, unique_ptr<J
 	return result;
 }
 
+unique_ptr<FunctionData> JsonSliceData::Part(const MultiFileBindData &slice, skein::UnitRange units) const {
+	auto part = CopyOf(units);
+	auto description = SliceDescription::Of(slice, part->files);
+	return MakeBindData(std::move(description), std::move(part));
+}
+
 void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bind_data_p, const TableFunction &) {
 	auto &bind_data = bind_data_p->Cast<MultiFileBindData>();
 	auto &slice = SliceOf(bind_data);
@@ -156,6 +178,7 @@ void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bin
 	serializer.WriteProperty(107, "error_missing_key", transform.error_missing_key);
 	serializer.WriteProperty(108, "error_unknown_key", transform.error_unknown_key);
 	serializer.WriteProperty(109, "delay_error", transform.delay_error);
+	serializer.WriteProperty(110, "leaf", slice.leaf);
 }
 
 unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunction &) {
@@ -174,6 +197,7 @@ unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunct
 	transform.error_missing_key = deserializer.ReadProperty<bool>(107, "error_missing_key");
 	transform.error_unknown_key = deserializer.ReadProperty<bool>(108, "error_unknown_key");
 	transform.delay_error = deserializer.ReadProperty<bool>(109, "delay_error");
+	slice->leaf = deserializer.ReadProperty<optional_idx>(110, "leaf");
 	return MakeBindData(std::move(description), std::move(slice));
 }
 

@@ -21,6 +21,8 @@ struct OperatorMetrics {
 	//! Of what takes rows from other tasks or gives rows to them: how long its threads had no rows, or no room,
 	//! microseconds, all of them together.
 	Optional blocked_micros = std::nullopt;
+	//! Of a scan whose units tasks share: the units that it read, those of other tasks included.
+	Optional units = std::nullopt;
 
 	bool operator==(const OperatorMetrics &) const = default;
 	void Add(const OperatorMetrics &other) {
@@ -30,6 +32,7 @@ struct OperatorMetrics {
 		AddTo(row_groups_read, other.row_groups_read);
 		AddTo(row_groups_skipped, other.row_groups_skipped);
 		AddTo(blocked_micros, other.blocked_micros);
+		AddTo(units, other.units);
 	}
 
 private:

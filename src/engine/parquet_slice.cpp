@@ -25,6 +25,7 @@ struct SliceDescription {
 	ParquetOptionsSerialization options;
 	MultiFileReaderBindData reader_bind;
 	vector<skein::ParquetSliceFile> files;
+	optional_idx leaf;
 };
 
 //! The columns of `read_parquet(schema=...)`, as parquet_scan's binder describes them.
@@ -54,6 +55,8 @@ unique_ptr<MultiFileBindData> MakeBindData(SliceDescription description) {
 	auto slice = make_uniq<SliceBindData>();
 	slice->options = std::move(description.options.parquet_options);
 	slice->files = std::move(description.files);
+	slice->leaf = description.leaf;
+	slice->CountUnits();
 
 	auto result = make_uniq<MultiFileBindData>();
 	result->file_list = skein::ListSliceFiles(slice->files);
@@ -127,6 +130,7 @@ void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bin
 	serializer.WriteProperty(103, "options", ParquetOptionsSerialization(slice.options, bind_data.file_options));
 	serializer.WriteProperty(104, "reader_bind", bind_data.reader_bind);
 	serializer.WriteObject(105, "files", [&](Serializer &object) { WriteFiles(object, slice.files); });
+	serializer.WriteProperty(106, "leaf", slice.leaf);
 }
 
 unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunction &) {
@@ -137,6 +141,7 @@ unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunct
 	description.options = deserializer.ReadProperty<ParquetOptionsSerialization>(103, "options");
 	description.reader_bind = deserializer.ReadProperty<MultiFileReaderBindData>(104, "reader_bind");
 	deserializer.ReadObject(105, "files", [&](Deserializer &object) { description.files = ReadFiles(object); });
+	description.leaf = deserializer.ReadProperty<optional_idx>(106, "leaf");
 	return MakeBindData(std::move(description));
 }
 
@@ -193,6 +198,19 @@ unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, 
 }
 
 } // namespace
+
+unique_ptr<FunctionData> SliceBindData::Part(const MultiFileBindData &slice, skein::UnitRange units) const {
+	SliceDescription description;
+	description.types = slice.types;
+	description.names = slice.names;
+	description.table_columns = slice.table_columns;
+	description.options = ParquetOptionsSerialization(options, slice.file_options);
+	description.reader_bind = slice.reader_bind;
+	description.files = FilesOf(units);
+	description.leaf = leaf;
+	return MakeBindData(std::move(description));
+}
+
 } // namespace skein_parquet
 } // namespace duckdb
 

@@ -55,17 +55,17 @@ const SliceBindData &SliceOf(const MultiFileBindData &bind_data) {
 
 } // namespace
 
-shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::ParquetSliceFile &slice,
-										  const ParquetOptions &options) {
+shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const SliceBindData &units, idx_t position) {
+	auto &slice = units.files[position];
 	shared_ptr<SliceReader> reader;
 	auto opened_at = Timestamp::GetCurrentTimestamp();
 	auto known = ReadFooter::Find(context, slice.open_path);
 	try {
 		if (known) {
-			reader = make_shared_ptr<SliceReader>(context, slice, options, known->Metadata());
+			reader = make_shared_ptr<SliceReader>(context, units, position, known->Metadata());
 		}
 		if (!known || !known->IsOf(*reader)) {
-			reader = make_shared_ptr<SliceReader>(context, slice, options, nullptr);
+			reader = make_shared_ptr<SliceReader>(context, units, position, nullptr);
 			ReadFooter::Keep(context, slice.open_path, *reader, opened_at);
 		}
 	} catch (std::exception &ex) {
@@ -80,17 +80,19 @@ shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const skein::P
 	return reader;
 }
 
-SliceReader::SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options,
+SliceReader::SliceReader(ClientContext &context, const SliceBindData &slice, idx_t position,
 						 shared_ptr<ParquetFileMetadataCache> footer)
-	: ParquetReader(context, OpenFileInfo(slice.open_path), options, std::move(footer)), slice_(slice) {
-	file.path = slice.path;
+	: ParquetReader(context, OpenFileInfo(slice.files[position].open_path), slice.options, std::move(footer)),
+	  units_(slice), slice_(slice.files[position]), next_unit_(slice.first_units[position]) {
+	file.path = slice_.path;
 }
 
 bool SliceReader::TryInitializeScan(ClientContext &, GlobalTableFunctionState &global_state,
 									LocalTableFunctionState &local_state) {
-	if (next_range_ == slice_.ranges.size()) {
+	if (next_range_ == slice_.ranges.size() || !units_.Claim(next_unit_)) {
 		return false;
 	}
+	next_unit_++;
 	auto &range = slice_.ranges[next_range_];
 	local_state.Cast<SliceLocalState>().row_group = range.begin + next_in_range_;
 	next_in_range_++;
@@ -107,6 +109,7 @@ void SliceReader::PrepareScan(ClientContext &context, GlobalTableFunctionState &
 	auto &state = local_state.Cast<SliceLocalState>();
 	state.row_groups++;
 	state.has_read_rows = false;
+	units_.Begin();
 	if (slice_.open_path != slice_.path) {
 		OpenForScan(context, state.scan_state);
 	}
@@ -165,6 +168,46 @@ unique_ptr<FunctionData> SliceBindData::Copy() const {
 	auto result = make_uniq<SliceBindData>();
 	result->options = options;
 	result->files = files;
+	result->first_units = first_units;
+	result->leaf = leaf;
+	return result;
+}
+
+void SliceBindData::CountUnits() {
+	first_units = {0};
+	for (auto &file : files) {
+		auto units = first_units.back();
+		for (auto &range : file.ranges) {
+			units += range.end - range.begin;
+		}
+		first_units.push_back(units);
+	}
+}
+
+vector<skein::ParquetSliceFile> SliceBindData::FilesOf(skein::UnitRange units) const {
+	vector<skein::ParquetSliceFile> result;
+	for (idx_t i = 0; i < files.size(); i++) {
+		if (first_units[i + 1] <= units.begin || first_units[i] >= units.end) {
+			continue;
+		}
+		auto file = files[i];
+		file.ranges.clear();
+		idx_t kept = 0;
+		auto unit = first_units[i];
+		for (auto &range : files[i].ranges) {
+			auto count = range.end - range.begin;
+			auto begin = MaxValue<idx_t>(unit, units.begin);
+			auto end = MinValue<idx_t>(unit + count, units.end);
+			if (begin < end) {
+				file.ranges.push_back({range.begin + begin - unit, range.begin + end - unit});
+				kept += end - begin;
+			}
+			unit += count;
+		}
+		// An estimate: how many rows each row group has is not known here.
+		file.rows = file.rows * kept / (first_units[i + 1] - first_units[i]);
+		result.push_back(std::move(file));
+	}
 	return result;
 }
 
@@ -185,13 +228,7 @@ void SliceInterface::GetBindInfo(const TableFunctionData &bind_data, BindInfo &i
 
 optional_idx SliceInterface::MaxThreads(const MultiFileBindData &bind_data, const MultiFileGlobalState &,
 										FileExpandResult) {
-	idx_t row_groups = 0;
-	for (auto &file : SliceOf(bind_data).files) {
-		for (auto &range : file.ranges) {
-			row_groups += range.end - range.begin;
-		}
-	}
-	return MaxValue<idx_t>(row_groups, 1);
+	return MaxValue<idx_t>(SliceOf(bind_data).UnitCount(), 1);
 }
 
 unique_ptr<GlobalTableFunctionState> SliceInterface::InitializeGlobalState(ClientContext &, MultiFileBindData &,
@@ -213,7 +250,11 @@ shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &context, 
 														const OpenFileInfo &file, idx_t,
 														const MultiFileBindData &bind_data) {
 	auto &slice = SliceOf(bind_data);
-	return SliceReader::Open(context, slice.files[skein::SliceFileList::PositionOf(file)], slice.options);
+	auto position = skein::SliceFileList::PositionOf(file);
+	if (!slice.Has(slice.first_units[position])) {
+		return make_shared_ptr<skein::ReleasedFile>(file);
+	}
+	return SliceReader::Open(context, slice, position);
 }
 
 shared_ptr<BaseFileReader> SliceInterface::CreateReader(ClientContext &, const OpenFileInfo &, BaseFileReaderOptions &,
@@ -238,6 +279,9 @@ ReaderInitializeType SliceMultiFileReader::InitializeReader(
 	MultiFileReaderData &reader_data, const MultiFileBindData &bind_data,
 	const vector<MultiFileColumnDefinition> &global_columns, const vector<ColumnIndex> &global_column_ids,
 	optional_ptr<TableFilterSet> table_filters, ClientContext &context, MultiFileGlobalState &global_state) {
+	if (skein::ReleasedFile::Is(*reader_data.reader)) {
+		return ReaderInitializeType::SKIP_READING_FILE;
+	}
 	reader_data.reader->file_list_idx = reader_data.reader->Cast<SliceReader>().Slice().file_index;
 	return MultiFileReader::InitializeReader(reader_data, bind_data, global_columns, global_column_ids, table_filters,
 											 context, global_state);

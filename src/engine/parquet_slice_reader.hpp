@@ -2,21 +2,39 @@
 
 #include "engine/parquet_footer.hpp"
 #include "engine/parquet_slice.hpp"
+#include "engine/slice_units.hpp"
 
 // DuckDB's Parquet headers can only be used from inside its namespace.
 namespace duckdb {
 namespace skein_parquet {
+
+//! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a row group.
+struct SliceBindData final : public TableFunctionData, public skein::SliceUnits {
+	ParquetOptions options;
+	vector<skein::ParquetSliceFile> files;
+	//! Of each file, the position of its first unit, and behind the last the number of units. Follows from `files`.
+	vector<idx_t> first_units;
+
+	void CountUnits();
+	idx_t Rows() const;
+	unique_ptr<FunctionData> Copy() const override;
+	idx_t UnitCount() const override {
+		return first_units.back();
+	}
+	unique_ptr<FunctionData> Part(const MultiFileBindData &slice, skein::UnitRange units) const override;
+	//! The row groups of `units`, by their files.
+	vector<skein::ParquetSliceFile> FilesOf(skein::UnitRange units) const;
+};
 
 //! Reads some row groups of one file and otherwise all as DuckDB's reader does.
 //!
 //! `file.path`, which the query and its errors show, is the path of the whole scan; opened is the slice's `open_path`.
 class SliceReader final : public ParquetReader {
 public:
-	//! Throws IOException if the file is missing or not the one that was planned for.
-	static shared_ptr<SliceReader> Open(ClientContext &context, const skein::ParquetSliceFile &slice,
-										const ParquetOptions &options);
+	//! Reads file `position` of `slice`. Throws IOException if it is missing or not the one that was planned for.
+	static shared_ptr<SliceReader> Open(ClientContext &context, const SliceBindData &slice, idx_t position);
 	//! `footer` is read from the file if it is nullptr.
-	SliceReader(ClientContext &context, const skein::ParquetSliceFile &slice, const ParquetOptions &options,
+	SliceReader(ClientContext &context, const SliceBindData &slice, idx_t position,
 				shared_ptr<ParquetFileMetadataCache> footer);
 
 	bool TryInitializeScan(ClientContext &context, GlobalTableFunctionState &global_state,
@@ -35,20 +53,14 @@ public:
 private:
 	void OpenForScan(ClientContext &context, ParquetReaderScanState &state);
 
-	//! Owned by the bind data, which outlives the scan.
+	//! Owned by the plan or by the scan, which outlive the reader.
+	const SliceBindData &units_;
 	const skein::ParquetSliceFile &slice_;
 	//! What is given out next; guarded by the lock of the whole scan.
 	idx_t next_range_ = 0;
 	idx_t next_in_range_ = 0;
-};
-
-//! Bind data of a slice, inside of DuckDB's MultiFileBindData.
-struct SliceBindData final : public TableFunctionData {
-	ParquetOptions options;
-	vector<skein::ParquetSliceFile> files;
-
-	idx_t Rows() const;
-	unique_ptr<FunctionData> Copy() const override;
+	//! Its position in the slice.
+	idx_t next_unit_;
 };
 
 //! Makes the states and readers of a slice.

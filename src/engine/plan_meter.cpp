@@ -1,5 +1,7 @@
 #include "engine/plan_meter.hpp"
 
+#include "engine/shared_scan.hpp"
+
 #include "duckdb/execution/execution_context.hpp"
 #include "duckdb/execution/operator/join/physical_delim_join.hpp"
 #include "duckdb/execution/operator/scan/physical_table_scan.hpp"
@@ -70,6 +72,9 @@ void FindReturning(const PhysicalOperator &op, std::vector<const PhysicalOperato
 }
 
 bool IsScanOf(const PhysicalOperator &op, const char *function) {
+	if (auto shared = dynamic_cast<const PhysicalSharedScan *>(&op)) {
+		return shared->Scan().function.name == function;
+	}
 	return op.type == PhysicalOperatorType::TABLE_SCAN && op.Cast<PhysicalTableScan>().function.name == function;
 }
 
@@ -106,6 +111,14 @@ void PlanMeter::Watch(unique_ptr<LogicalOperator> &op, const std::function<bool(
 
 void PlanMeter::Note(size_t number, const PhysicalOperator &op) {
 	watched_[number].root = &op;
+}
+
+void PlanMeter::Replace(const PhysicalOperator &op, const PhysicalOperator &by) {
+	for (auto &entry : watched_) {
+		if (entry.root.get() == &op) {
+			entry.root = &by;
+		}
+	}
 }
 
 void PlanMeter::NoteSink(const PhysicalOperator &sink) {
@@ -150,6 +163,9 @@ void PlanMeter::FindOwners(const PhysicalOperator &op, size_t owner) {
 	// Of other scans the profiler may have estimates.
 	watched_[owner].counts_rows_read |= IsScanOf(op, "seq_scan");
 	watched_[owner].is_slice |= IsScanOf(op, "skein_parquet_slice");
+	if (auto shared = dynamic_cast<const PhysicalSharedScan *>(&op)) {
+		watched_[owner].units = shared->Units();
+	}
 	if (watched_[owner].is_leaf) {
 		return;
 	}
@@ -189,6 +205,9 @@ OperatorMetrics PlanMeter::MetricsOf(const Watched &entry, const QueryProfiler &
 	metrics.micros = static_cast<uint64_t>(seconds * 1e6);
 	if (entry.counts_rows_read) {
 		metrics.rows_read = static_cast<uint64_t>(rows_read);
+	}
+	if (entry.units) {
+		metrics.units = entry.units->Counts().read;
 	}
 	return metrics;
 }

@@ -18,6 +18,8 @@ class ThreadContext;
 
 namespace skein {
 
+class LeafUnits;
+
 //! Says what each operator of a logical plan has done: knows the physical operators that DuckDB made of it, and reads
 //! their numbers from DuckDB's profiler.
 //!
@@ -46,6 +48,8 @@ public:
 			   const std::function<bool(const duckdb::LogicalOperator &)> &is_leaf = nullptr);
 	//! `op` is what operator `number` became.
 	void Note(size_t number, const duckdb::PhysicalOperator &op);
+	//! `by` stands in the place of `op` now.
+	void Replace(const duckdb::PhysicalOperator &op, const duckdb::PhysicalOperator &by);
 	//! `sink` is operator 0 and takes the rows that operator 1 returns.
 	void NoteSink(const duckdb::PhysicalOperator &sink);
 	//! The physical plan from operator 0 down is complete: every physical operator gets to know whose it is.
@@ -75,6 +79,8 @@ private:
 		bool counts_rows_read = false;
 		//! Add() is told of them.
 		bool is_slice = false;
+		//! Of a leaf whose units tasks share.
+		std::shared_ptr<LeafUnits> units;
 	};
 
 	//! Under the profiler's lock and mutex_.

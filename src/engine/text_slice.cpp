@@ -1,6 +1,7 @@
 #include "engine/text_slice.hpp"
 
 #include "engine/slice_scan.hpp"
+#include "engine/slice_units.hpp"
 #include "engine/text_slice_parts.hpp"
 
 #include "duckdb/common/serializer/deserializer.hpp"
@@ -114,6 +115,9 @@ ReaderInitializeType SliceMultiFileReader::InitializeReader(
 	MultiFileReaderData &reader_data, const MultiFileBindData &bind_data,
 	const vector<MultiFileColumnDefinition> &global_columns, const vector<ColumnIndex> &global_column_ids,
 	optional_ptr<TableFilterSet> table_filters, ClientContext &context, MultiFileGlobalState &global_state) {
+	if (skein::ReleasedFile::Is(*reader_data.reader)) {
+		return ReaderInitializeType::SKIP_READING_FILE;
+	}
 	reader_data.reader->file_list_idx = skein::SliceFileList::IndexOf(reader_data.file_to_be_opened);
 	return MultiFileReader::InitializeReader(reader_data, bind_data, global_columns, global_column_ids, table_filters,
 											 context, global_state);

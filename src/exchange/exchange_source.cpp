@@ -3,10 +3,10 @@
 #include "duckdb/parallel/meta_pipeline.hpp"
 #include "duckdb/parallel/pipeline.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
-#include "engine/blocked_task.hpp"
 #include "engine/client_error.hpp"
 #include "engine/pipeline_shape.hpp"
 #include "engine/plan_meter.hpp"
+#include "engine/source_waker.hpp"
 #include "wire/page_codec.hpp"
 
 namespace skein {
@@ -25,27 +25,6 @@ FirstPage FirstPageFor(ReadOrder order) {
 		return FirstPage::AT_ONCE;
 	}
 }
-
-class SourceGlobalState;
-
-//! Wakes the tasks of a source that wait for a page. Shared with the input, which may use it after the source's end.
-class SourceWaker {
-public:
-	explicit SourceWaker(SourceGlobalState &source) : source_(source) {
-	}
-	//! Registers the calling task unless `is_ready`, which is asked under the lock that Wake() takes: what arrives
-	//! after this question wakes the task. Whether the source is to return `result`.
-	template <class IS_READY>
-	bool Block(IS_READY is_ready, const InterruptState &task, SourceResultType &result);
-	void Wake();
-
-private:
-	//! Only to be used while one of its tasks lives.
-	SourceGlobalState &source_;
-	std::mutex mutex_;
-	//! Those that the source's state knows too, which wakes them when the pipeline ends early.
-	std::vector<InterruptState> blocked_;
-};
 
 class SourceGlobalState final : public GlobalSourceState {
 public:
@@ -70,38 +49,6 @@ public:
 	const std::shared_ptr<SourceWaker> waker = std::make_shared<SourceWaker>(*this);
 	idx_t max_threads;
 };
-
-template <class IS_READY>
-bool SourceWaker::Block(IS_READY is_ready, const InterruptState &task, SourceResultType &result) {
-	std::lock_guard<std::mutex> guard(mutex_);
-	if (is_ready()) {
-		return false;
-	}
-	auto source_guard = source_.Lock();
-	result = source_.BlockSource(source_guard, task);
-	if (result == SourceResultType::BLOCKED) {
-		blocked_.push_back(task);
-	}
-	return true;
-}
-
-void SourceWaker::Wake() {
-	// Each keeps the source alive. Let go of without a lock: the last of them to end may take the source with it.
-	std::vector<duckdb::shared_ptr<Task>> held;
-	{
-		std::lock_guard<std::mutex> guard(mutex_);
-		for (auto &blocked : blocked_) {
-			if (auto task = TaskOf(blocked)) {
-				held.push_back(std::move(task));
-			}
-		}
-		blocked_.clear();
-	}
-	if (!held.empty()) {
-		auto source_guard = source_.Lock();
-		source_.UnblockTasks(source_guard);
-	}
-}
 
 class SourceLocalState final : public LocalSourceState {
 public:

@@ -5,6 +5,7 @@
 #include "duckdb/execution/column_binding_resolver.hpp"
 #include "duckdb/execution/physical_plan_generator.hpp"
 #include "engine/plan_meter.hpp"
+#include "engine/shared_scan.hpp"
 #include "exchange/runtime_filter.hpp"
 #include "plan/columns.hpp"
 
@@ -99,12 +100,13 @@ string LogicalExchangeSink::GetExtensionName() const {
 
 PhysicalOperator &LogicalExchangeSink::CreatePlan(PhysicalPlanGenerator &planner,
 												  PhysicalExchangeSink::GetChannels get_channels,
-												  optional_ptr<PlanMeter> meter) {
+												  optional_ptr<PlanMeter> meter, optional_ptr<TaskUnits> units) {
 	if (meter) {
 		meter->Reserve();
 		meter->Watch(children[0]);
 	}
-	auto &child = planner.CreatePlan(*children[0]);
+	auto &planned = planner.CreatePlan(*children[0]);
+	auto &child = units ? ShareScans(planner, planned, *units, meter) : planned;
 	auto copies = CopyAll(expressions);
 	auto outputs = TakeApart(copies, kinds_, {key_counts_, filter_counts_, column_counts_});
 	auto &sink = planner.Make<PhysicalExchangeSink>(std::move(outputs), in_order_, std::move(get_channels),
@@ -119,7 +121,8 @@ PhysicalOperator &LogicalExchangeSink::CreatePlan(PhysicalPlanGenerator &planner
 
 PhysicalOperator &LogicalExchangeSink::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
 	auto meter = PlanMeter::Find(context);
-	return CreatePlan(planner, TaskChannels::Get, meter.get());
+	auto units = TaskUnits::Find(context);
+	return CreatePlan(planner, TaskChannels::Get, meter.get(), units.get());
 }
 
 void LogicalExchangeSink::Serialize(Serializer &serializer) const {

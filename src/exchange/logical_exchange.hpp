@@ -7,6 +7,7 @@
 namespace skein {
 
 class PlanMeter;
+class TaskUnits;
 
 //! The root of every plan that is shipped: becomes a PhysicalExchangeSink. One row of one column, the rows taken.
 class LogicalExchangeSink final : public duckdb::LogicalExtensionOperator {
@@ -16,10 +17,11 @@ public:
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
 										 duckdb::PhysicalPlanGenerator &planner) override;
 	//! As CreatePlan(), with channels that are found in another way than through the task's connection. `meter` watches
-	//! the operators, of which this one has number 0.
+	//! the operators, of which this one has number 0. `units`: whose leaves may share their units.
 	duckdb::PhysicalOperator &CreatePlan(duckdb::PhysicalPlanGenerator &planner,
 										 PhysicalExchangeSink::GetChannels get_channels,
-										 duckdb::optional_ptr<PlanMeter> meter);
+										 duckdb::optional_ptr<PlanMeter> meter,
+										 duckdb::optional_ptr<TaskUnits> units = nullptr);
 	duckdb::vector<duckdb::ColumnBinding> GetColumnBindings() override;
 	duckdb::string GetExtensionName() const override;
 	duckdb::string GetName() const override {

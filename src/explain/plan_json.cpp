@@ -85,6 +85,7 @@ private:
 				entry["rows"] = *variant.rows;
 			}
 			entry["bytes"] = variant.bytes;
+			entry["units"] = variant.units;
 			result["variants"].push_back(std::move(entry));
 		}
 	}
@@ -134,6 +135,9 @@ private:
 		}
 		if (metrics.blocked_micros) {
 			result["blocked_ms"] = Milliseconds(*metrics.blocked_micros);
+		}
+		if (metrics.units) {
+			result["units"] = *metrics.units;
 		}
 		result["ms"] = Milliseconds(metrics.micros);
 	}
@@ -194,6 +198,11 @@ private:
 			entry["queue_ms"] = Milliseconds(task.queue_micros);
 			entry["bytes_read"] = task.bytes_read;
 			entry["cpu_ms"] = Milliseconds(task.cpu_micros);
+			if (task.units) {
+				entry["units_read"] = task.units->read;
+				entry["units_taken"] = task.units->taken;
+				entry["units_given"] = task.units->given;
+			}
 			result["task_reports"].push_back(std::move(entry));
 		}
 	}

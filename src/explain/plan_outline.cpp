@@ -6,6 +6,7 @@
 #include "duckdb/planner/operator/logical_comparison_join.hpp"
 #include "duckdb/planner/operator/logical_order.hpp"
 #include "duckdb/planner/operator/logical_top_n.hpp"
+#include "engine/slice_units.hpp"
 #include "plan/nodes/children_isolator_union.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
 #include "planner/head_source.hpp"
@@ -105,6 +106,9 @@ PlannedOperator DescribeLeaf(const LogicalDistributedLeaf &leaf) {
 		auto &summary = leaf.summaries[piece];
 		PlannedVariant variant{Shorten(summary.text), std::nullopt, summary.bytes,
 							   CountOperators(*leaf.variants[piece])};
+		if (auto slice = SliceUnits::OfScan(*leaf.variants[piece])) {
+			variant.units = slice->UnitCount();
+		}
 		if (summary.rows.IsValid()) {
 			variant.rows = summary.rows.GetIndex();
 		}

@@ -139,6 +139,9 @@ private:
 			if (read == piece && !leaf.replicated) {
 				auto &metrics = leaf.measured.at(task);
 				numbers = DASHES + Rows(metrics) + ", " + Milliseconds(metrics.micros);
+				if (metrics.units) {
+					numbers += StringUtil::Format(", %llu units of %llu planned", *metrics.units, variant.units);
+				}
 			}
 		}
 		auto rows = variant.rows ? StringUtil::Format(" rows=%llu", *variant.rows) : string();

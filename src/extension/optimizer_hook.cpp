@@ -100,6 +100,9 @@ PlannerOptions OptionsFor(ClientContext &context, const Settings &settings, idx_
 	options.max_tasks = settings.max_tasks == 0 ? workers : settings.max_tasks;
 	options.bytes_per_task = settings.bytes_per_task;
 	options.broadcast_limit = settings.broadcast_limit;
+	// Workers of one process share its threads: none is slower than another.
+	auto local = settings.cluster.empty() && settings.work_stealing == WorkStealing::AUTO;
+	options.work_stealing = local ? WorkStealing::OFF : settings.work_stealing;
 	Value preserve;
 	options.preserve_order =
 		!context.TryGetCurrentSetting("preserve_insertion_order", preserve) || preserve.GetValue<bool>();
@@ -130,6 +133,9 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	run_options.buffer_bytes = settings.buffer_bytes;
 	run_options.retry = settings.retry;
 	run_options.compression = settings.compression;
+	run_options.always_share_units = settings.work_stealing == WorkStealing::FORCE;
+	run_options.slow_task = settings.slow_task;
+	run_options.unit_delay = settings.unit_delay;
 	run_options.profile = IsAnalyze(*statement);
 	PlannerCallbacks callbacks;
 	callbacks.bind = [&](std::shared_ptr<const DistributedPlan> plan) {

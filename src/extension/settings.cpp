@@ -84,6 +84,20 @@ LinkCompression ParseCompression(const string &text) {
 	throw InvalidInputException("skein_compression is 'none', 'lz4', 'zstd' or 'auto', not '%s'", text);
 }
 
+WorkStealing ParseWorkStealing(const string &text) {
+	auto lower = StringUtil::Lower(text);
+	if (lower == "off") {
+		return WorkStealing::OFF;
+	}
+	if (lower == "auto") {
+		return WorkStealing::AUTO;
+	}
+	if (lower == "force") {
+		return WorkStealing::FORCE;
+	}
+	throw InvalidInputException("skein_work_stealing is 'off', 'auto' or 'force', not '%s'", text);
+}
+
 //! Limits beyond which a value can only be a mistake.
 constexpr uint64_t MAX_PAGE_BYTES = uint64_t(1) << 30;
 constexpr uint64_t MAX_BYTES = uint64_t(1) << 60;
@@ -139,6 +153,19 @@ void CheckTraceParent(ClientContext &context, SetScope scope, Value &value) {
 									text);
 	}
 }
+//! A task and how much longer each of its units takes, as in `1:20 ms`; nothing for nobody.
+std::pair<uint32_t, std::chrono::milliseconds> ParseUnitDelay(const string &text) {
+	if (text.empty()) {
+		return {0, std::chrono::milliseconds(0)};
+	}
+	auto colon = text.find(':');
+	uint32_t task = 0;
+	if (colon == string::npos || !TryCast::Operation(string_t(text.substr(0, colon)), task)) {
+		throw InvalidInputException("a task and a length of time are needed, as in '1:20 ms', not '%s'", text);
+	}
+	return {task, ParseDuration(text.substr(colon + 1))};
+}
+
 void CheckMode(ClientContext &context, SetScope scope, Value &value) {
 	ParseMode(value.ToString());
 }
@@ -150,6 +177,12 @@ void CheckCompression(ClientContext &context, SetScope scope, Value &value) {
 }
 void CheckRetry(ClientContext &context, SetScope scope, Value &value) {
 	ParseRetry(value.ToString());
+}
+void CheckWorkStealing(ClientContext &context, SetScope scope, Value &value) {
+	ParseWorkStealing(value.ToString());
+}
+void CheckUnitDelay(ClientContext &context, SetScope scope, Value &value) {
+	ParseUnitDelay(value.ToString());
 }
 void CheckBytes(ClientContext &context, SetScope scope, Value &value) {
 	ParseBytes(value.ToString());
@@ -196,6 +229,13 @@ void RegisterSettings(DBConfig &config) {
 	config.AddExtensionOption(
 		"skein_retry", "When a worker is lost: none; query: all tasks run again on the others, before the first row",
 		text, Value("query"), CheckRetry);
+	config.AddExtensionOption("skein_work_stealing",
+							  "Whether tasks take what slower ones have not begun to read: off, auto where that can "
+							  "pay, force wherever it is right",
+							  text, Value("auto"), CheckWorkStealing);
+	config.AddExtensionOption("skein_debug_unit_delay",
+							  "For tests: a task, each unit of which takes so much longer, as in '1:20 ms'", text,
+							  Value(""), CheckUnitDelay);
 	config.AddExtensionOption("skein_query_timeout", "Longest time of a distributed query, in seconds; 0: no limit",
 							  text, Value("0"), CheckDuration);
 	config.AddExtensionOption("skein_connect_timeout", "Longest time to reach a worker", text, Value("5 seconds"),
@@ -223,6 +263,8 @@ Settings Settings::Read(ClientContext &context) {
 	result.buffer_bytes = ParseBytes(ReadText(context, "skein_buffer_bytes"));
 	result.compression = ParseCompression(ReadText(context, "skein_compression"));
 	result.retry = ParseRetry(ReadText(context, "skein_retry"));
+	result.work_stealing = ParseWorkStealing(ReadText(context, "skein_work_stealing"));
+	std::tie(result.slow_task, result.unit_delay) = ParseUnitDelay(ReadText(context, "skein_debug_unit_delay"));
 	result.query_timeout = ParseDuration(ReadText(context, "skein_query_timeout"));
 	result.trace_endpoint = ReadText(context, "skein_trace_endpoint");
 	result.trace_parent = ReadText(context, "skein_trace_parent");

@@ -23,6 +23,9 @@ struct Settings {
 	uint64_t buffer_bytes = 0;
 	Retry retry = Retry::QUERY;
 	LinkCompression compression = LinkCompression::AUTO;
+	WorkStealing work_stealing = WorkStealing::AUTO;
+	uint32_t slow_task = 0;
+	std::chrono::microseconds unit_delay{0};
 	std::chrono::milliseconds query_timeout{0};
 	LinkOptions link;
 	//! Empty: nothing is traced.

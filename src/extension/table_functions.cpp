@@ -64,10 +64,21 @@ unique_ptr<GlobalTableFunctionState> InitLastQuery(ClientContext &context, Table
 
 unique_ptr<FunctionData> BindTasks(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
 								   vector<string> &names) {
-	names = {"stage", "task", "worker", "output_rows", "output_bytes", "link_bytes", "wall_ms", "queue_ms", "state"};
-	types = {LogicalType::BIGINT, LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::BIGINT, LogicalType::BIGINT,
-			 LogicalType::BIGINT, LogicalType::DOUBLE, LogicalType::DOUBLE,	 LogicalType::VARCHAR};
+	names = {"stage",	"task",		"worker", "output_rows",   "output_bytes", "link_bytes",
+			 "wall_ms", "queue_ms", "state",  "units_planned", "units_read"};
+	types = {LogicalType::BIGINT,  LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::BIGINT,
+			 LogicalType::BIGINT,  LogicalType::BIGINT, LogicalType::DOUBLE,  LogicalType::DOUBLE,
+			 LogicalType::VARCHAR, LogicalType::BIGINT, LogicalType::BIGINT};
 	return make_uniq<TableFunctionData>();
+}
+
+//! What the task was dealt of the leaves whose units tasks share.
+uint64_t PlannedUnits(const DistributedPlan &plan, const TaskReport &task) {
+	uint64_t result = 0;
+	for (auto &leaf : plan.stages[task.stage - 1].shared_leaves) {
+		result += leaf.units[task.task];
+	}
+	return result;
 }
 
 unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunctionInitInput &input) {
@@ -80,7 +91,9 @@ unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunc
 			result->rows.push_back(
 				{Number(task.stage), Number(task.task), Value(task.worker), Number(sent.rows), Number(sent.bytes),
 				 Number(sent.link_bytes), Value::DOUBLE(static_cast<double>(task.wall_micros) / 1000),
-				 Value::DOUBLE(static_cast<double>(task.queue_micros) / 1000), Value(StateName(task.state))});
+				 Value::DOUBLE(static_cast<double>(task.queue_micros) / 1000), Value(StateName(task.state)),
+				 task.units ? Number(PlannedUnits(*last.plan, task)) : Value(LogicalType::BIGINT),
+				 task.units ? Number(task.units->read) : Value(LogicalType::BIGINT)});
 		}
 	}
 	return result;

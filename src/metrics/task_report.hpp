@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/operator_metrics.hpp"
+#include "engine/task_units.hpp"
 
 #include <cstdint>
 #include <string>
@@ -65,6 +66,8 @@ struct TaskReport {
 	uint64_t bytes_read = 0;
 	//! Processor time of all its threads; only of a query that is profiled.
 	uint64_t cpu_micros = 0;
+	//! Of its leaves whose units tasks share; nothing if it has none.
+	std::optional<UnitCounts> units;
 
 	//! When it arrived at its worker, by the coordinator's clock, since the start of the execution.
 	uint64_t StartedMicros() const {

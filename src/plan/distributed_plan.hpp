@@ -32,6 +32,14 @@ struct TaskWish {
 	std::string cache_key;
 };
 
+//! A leaf of a stage whose tasks may give units to one another while they run.
+struct SharedLeaf {
+	//! From 0 in its stage.
+	uint64_t number = 0;
+	//! By task, how many units it was dealt.
+	std::vector<uint64_t> units;
+};
+
 //! A piece of a plan that runs as tasks, ready to be sent.
 struct StagePlan {
 	//! From 1, producers before their consumers.
@@ -45,6 +53,7 @@ struct StagePlan {
 	std::vector<TaskWish> wishes;
 	std::vector<StageInput> inputs;
 	std::vector<StageOutput> outputs;
+	std::vector<SharedLeaf> shared_leaves;
 };
 
 //! A query as it runs on a cluster: what the workers execute and what the head reads. A value, made once by the planner

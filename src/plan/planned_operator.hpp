@@ -19,6 +19,7 @@ struct PlannedVariant {
 	uint64_t bytes = 0;
 	//! How many operators stand for the leaf in the task's plan.
 	size_t operators = 1;
+	uint64_t units = 0;
 };
 
 //! A child of a union that a task runs, and which piece of the child's leaves it reads.

@@ -6,6 +6,7 @@
 #include "plan/nodes/distributed_leaf.hpp"
 #include "plan/plan_checker.hpp"
 #include "planner/head_source.hpp"
+#include "planner/shared_leaves.hpp"
 #include "planner/stage_cutter.hpp"
 #include "planner/task_wishes.hpp"
 
@@ -155,8 +156,9 @@ std::vector<string> SpawnTasks(ClientContext &context, StageDraft &stage, Logica
 	return result;
 }
 
-StagePlan FinishStage(ClientContext &context, StageDraft &stage) {
+StagePlan FinishStage(ClientContext &context, StageDraft &stage, const PlannerOptions &options) {
 	StagePlan result;
+	result.shared_leaves = ShareLeaves(stage, options.work_stealing);
 	result.id = stage.id;
 	result.tasks = stage.tasks;
 	result.in_session = stage.in_session;
@@ -224,7 +226,7 @@ PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator>
 	distributed->settings = callbacks.settings;
 	callbacks.describe(draft, *plan, *distributed);
 	for (auto &stage : draft.stages) {
-		distributed->stages.push_back(FinishStage(input.context, *stage));
+		distributed->stages.push_back(FinishStage(input.context, *stage, options));
 	}
 	for (auto &head_input : draft.head_inputs) {
 		distributed->head_inputs.push_back({head_input.producer->id, head_input.output});

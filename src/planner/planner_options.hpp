@@ -14,6 +14,8 @@ namespace skein {
 class FooterCache;
 
 enum class Mode : uint8_t { OFF, AUTO, FORCE };
+//! Whether tasks that have run dry take units of others: AUTO where there is something to gain.
+enum class WorkStealing : uint8_t { OFF, AUTO, FORCE };
 enum class JoinStrategy : uint8_t { AUTO, BROADCAST, SHUFFLE };
 
 //! What the planner has to know beside the plan; taken from the session's settings and the cluster.
@@ -39,6 +41,7 @@ struct PlannerOptions {
 	std::vector<WorkerInfo> workers;
 	//! Keeps what is read of files for later queries; shared by all queries of the instance. nullptr: nothing is kept.
 	std::shared_ptr<FooterCache> footers;
+	WorkStealing work_stealing = WorkStealing::AUTO;
 };
 
 } // namespace skein

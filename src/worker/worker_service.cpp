@@ -52,6 +52,9 @@ void EncodeNumbers(const TaskChannels &channels, const TaskResult &result, wire:
 		if (metrics.blocked_micros) {
 			target.set_blocked_micros(*metrics.blocked_micros);
 		}
+		if (metrics.units) {
+			target.set_units(*metrics.units);
+		}
 	}
 	ended.set_wall_micros(static_cast<uint64_t>(result.wall.count()));
 	ended.set_queue_micros(static_cast<uint64_t>(result.queue.count()));
@@ -79,6 +82,14 @@ WorkerEvent EventOf(const wire::TaskEnded &ended, const TaskResult &result) {
 	end.wall = result.wall;
 	end.queue = result.queue;
 	return event;
+}
+
+void EncodeUnits(TaskUnits &units, wire::TaskEnded &ended) {
+	if (auto counts = units.Counts()) {
+		ended.mutable_units()->set_read(counts->read);
+		ended.mutable_units()->set_taken(counts->taken);
+		ended.mutable_units()->set_given(counts->given);
+	}
 }
 
 //! Nothing of an attempt is left here. Unasked: it will not be run here to its end.
@@ -236,6 +247,18 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 		}
 		return;
 	}
+	if (message.has_release_units()) {
+		ReleaseUnits(link, message.release_units());
+		return;
+	}
+	if (message.has_give_units()) {
+		auto &give = message.give_units();
+		auto units = FindUnits(give.leaf());
+		if (auto leaf = units ? units->Leaf(give.leaf().leaf()) : nullptr) {
+			leaf->Give({give.parcel().units(), give.parcel().slice()});
+		}
+		return;
+	}
 	if (message.has_end_query()) {
 		AttemptKey key{message.end_query().query(), message.end_query().attempt()};
 		if (auto query = Find(key)) {
@@ -245,6 +268,39 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 		// Of a query whose start never came here, others may still have asked for outputs.
 		node_.Exchange().DropAttempt(key);
 		SendQueryEnded(*link, key);
+	}
+}
+
+duckdb::shared_ptr<TaskUnits> WorkerService::FindUnits(const wire::LeafId &leaf) {
+	auto query = Find({leaf.query(), leaf.attempt()});
+	if (!query) {
+		return nullptr;
+	}
+	auto units = query->units.find({leaf.stage(), leaf.task()});
+	return units == query->units.end() ? nullptr : units->second;
+}
+
+void WorkerService::ReleaseUnits(const std::shared_ptr<Link> &link, const wire::ReleaseUnits &release) {
+	auto answer = [link, release](LeafUnits *leaf) {
+		wire::Message message;
+		auto &released = *message.mutable_units_released();
+		*released.mutable_leaf() = release.leaf();
+		if (leaf) {
+			uint64_t left;
+			auto parcel = leaf->Release(release.at_least(), left);
+			released.set_left(left);
+			released.mutable_parcel()->set_units(parcel.units);
+			released.mutable_parcel()->set_slice(parcel.slice);
+		}
+		SendMessage(*link, message);
+	};
+	auto units = FindUnits(release.leaf());
+	if (units && admission_.Slots() == 0) {
+		units->WithLeaf(release.leaf().leaf(), std::move(answer));
+	} else {
+		// Whoever asks has a slot that this task may wait for.
+		auto leaf = units ? units->Leaf(release.leaf().leaf()) : nullptr;
+		answer(leaf.get());
 	}
 }
 
@@ -345,6 +401,9 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 		spec.settings.emplace_back(setting.name(), setting.value());
 	}
 	spec.profile = start.profile();
+	if (start.has_unit_sharing()) {
+		spec.units = MakeUnits(*query, start.unit_sharing(), task);
+	}
 	auto channels = make_shared_ptr<TaskChannels>();
 	channels->page_bytes = start.page_bytes();
 	auto compression = static_cast<LinkCompression>(start.compression());
@@ -378,6 +437,29 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 		[this, query, key, channels](const TaskResult &result) { OnTaskEnd(query, key, *channels, result); });
 }
 
+duckdb::shared_ptr<TaskUnits> WorkerService::MakeUnits(Query &query, const wire::UnitSharing &sharing,
+													   const wire::Task &task) {
+	SharingOptions options;
+	options.always = sharing.always();
+	if (task.task() == sharing.slow_task()) {
+		options.unit_delay = std::chrono::microseconds(sharing.unit_delay_micros());
+	}
+	TaskKey key{query.key.query, task.stage(), task.task(), query.key.attempt};
+	auto ask = [link = query.link, key](uint64_t leaf) {
+		wire::Message message;
+		auto &target = *message.mutable_want_units()->mutable_leaf();
+		target.set_query(key.query);
+		target.set_attempt(key.attempt);
+		target.set_stage(key.stage);
+		target.set_task(key.task);
+		target.set_leaf(leaf);
+		SendMessage(*link, message);
+	};
+	auto units = make_shared_ptr<TaskUnits>(options, std::move(ask));
+	query.units[{key.stage, key.task}] = units;
+	return units;
+}
+
 void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey &key, const TaskChannels &channels,
 							  const TaskResult &result) {
 	wire::Message message;
@@ -391,6 +473,10 @@ void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey
 		EncodeError(result.error, result.consequence, *ended.mutable_error());
 	}
 	EncodeNumbers(channels, result, ended);
+	auto units = query->units.find({key.stage, key.task});
+	if (units != query->units.end()) {
+		EncodeUnits(*units->second, ended);
+	}
 	Announce(EventOf(ended, result));
 	SendMessage(*query->link, message);
 	bool last;

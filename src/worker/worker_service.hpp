@@ -41,13 +41,17 @@ public:
 	void OnLinkLost(Link &link, const std::string &reason, bool had_answered) override;
 
 private:
+	using TaskNumber = std::pair<uint32_t, uint32_t>;
+
 	//! What runs here of one attempt of a query.
 	struct Query {
 		AttemptKey key;
 		std::shared_ptr<Link> link;
 		std::vector<std::shared_ptr<WorkerTask>> tasks;
 		//! The channels of each of its tasks, by stage and task.
-		std::map<std::pair<uint32_t, uint32_t>, duckdb::shared_ptr<TaskChannels>> channels;
+		std::map<TaskNumber, duckdb::shared_ptr<TaskChannels>> channels;
+		//! Of those whose leaves share units with other tasks'.
+		std::map<TaskNumber, duckdb::shared_ptr<TaskUnits>> units;
 		//! Tasks that have not ended, those that wait included.
 		size_t running = 0;
 		std::chrono::steady_clock::time_point started_at = std::chrono::steady_clock::now();
@@ -58,6 +62,9 @@ private:
 	//! Builds a task with its outputs and inputs; the outputs can be read from then on.
 	std::shared_ptr<WorkerTask> MakeTask(const std::shared_ptr<Query> &query, const wire::StartTasks &start,
 										 const wire::Task &task, const std::string &own_name);
+	duckdb::shared_ptr<TaskUnits> MakeUnits(Query &query, const wire::UnitSharing &sharing, const wire::Task &task);
+	//! nullptr if the task does not run here, or has no leaves that share units.
+	duckdb::shared_ptr<TaskUnits> FindUnits(const wire::LeafId &leaf);
 	//! The task as it waits for its start.
 	WaitingTask MakeWaiting(const std::shared_ptr<Query> &query, const wire::Task &spec,
 							const std::shared_ptr<WorkerTask> &task);
@@ -67,6 +74,8 @@ private:
 	void OnTasksStarted(const std::vector<WaitingTask> &tasks);
 	void CountLocked(const wire::TaskEnded &ended);
 	std::shared_ptr<Query> Find(const AttemptKey &key);
+	//! Answers as soon as the task's plan is there; at once if that may take until other tasks have ended.
+	void ReleaseUnits(const std::shared_ptr<Link> &link, const wire::ReleaseUnits &release);
 	void OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey &key, const TaskChannels &channels,
 				   const TaskResult &result);
 	//! Cancels what runs of a query; its state goes when the last task has ended.

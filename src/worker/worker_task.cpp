@@ -153,6 +153,9 @@ void WorkerTask::Prepare() {
 	context.registered_state->Insert(TaskChannels::KEY, channels_);
 	NoteRunningTask(context, {spec_.worker, spec_.key.stage, spec_.key.task});
 	context.registered_state->Insert("skein_observer", make_shared_ptr<Observer>(weak_from_this(), spec_.profile));
+	if (spec_.units) {
+		context.registered_state->Insert(TaskUnits::KEY, spec_.units);
+	}
 	context.config.enable_progress_bar = false;
 	if (spec_.profile) {
 		PlanMeter::Install(context);
@@ -168,6 +171,9 @@ void WorkerTask::Prepare() {
 									QueryParameters(QueryResultOutputType::FORCE_MATERIALIZED));
 	if (pending_->HasError()) {
 		pending_->GetErrorObject().Throw();
+	}
+	if (spec_.units) {
+		spec_.units->Complete();
 	}
 }
 
@@ -225,6 +231,9 @@ void WorkerTask::End(TaskResult result) {
 	using std::chrono::duration_cast;
 	using std::chrono::microseconds;
 	ended_ = true;
+	if (spec_.units) {
+		spec_.units->Complete();
+	}
 	result.wall = duration_cast<microseconds>(std::chrono::steady_clock::now() - arrived_at_);
 	result.queue = began_at_ ? duration_cast<microseconds>(*began_at_ - arrived_at_) : result.wall;
 	result.consequence = cancelled_;

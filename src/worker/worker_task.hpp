@@ -2,6 +2,7 @@
 
 #include "duckdb.hpp"
 #include "engine/operator_metrics.hpp"
+#include "engine/task_units.hpp"
 #include "exchange/task_channels.hpp"
 #include "plan/task_key.hpp"
 
@@ -31,6 +32,8 @@ struct TaskSpec {
 	bool profile = false;
 	//! The address of the worker that runs it, as the coordinator knows it.
 	std::string worker;
+	//! nullptr: its leaves keep their units.
+	duckdb::shared_ptr<TaskUnits> units;
 };
 
 //! How a task ended.
