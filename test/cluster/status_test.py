@@ -164,8 +164,8 @@ class TableFunctionTest(ClusterTest):
 
     def test_the_progress_only_grows_in_the_command(self):
         addresses = ",".join(worker.address for worker in self.workers(2))
-        heavy = "list_sum(list_transform(range(k % 100 + 300), x -> hash(x, h) % 7))"
-        sql = f"SELECT max({heavy}) > 0 AS m FROM (SELECT DISTINCT id, h, k FROM '{self.keys}' WHERE id < 150000)"
+        heavy = "list_sum(list_transform(range(k % 100 + 1200), x -> hash(x, h) % 7))"
+        sql = f"SELECT max({heavy}) > 0 AS m FROM (SELECT DISTINCT id, h, k FROM '{self.keys}' WHERE id < 300000)"
         ours, theirs = os.openpty()
         query = subprocess.Popen(
             [Programs.skein, "sql", "--cluster", addresses, "--format", "csv", "-c", sql],
