@@ -28,7 +28,7 @@ class RetryTest(ClusterTest):
     def shuffling(self):
         return (
             f"SELECT count(*) AS n, sum(c) AS c FROM (SELECT id, h, count(*) AS c FROM "
-            f"(SELECT a.id * 100 + b.i AS id, a.h AS h FROM '{self.facts}' a, range(3) b(i)) GROUP BY ALL)"
+            f"(SELECT a.id * 100 + b.i AS id, a.h AS h FROM '{self.facts}' a, range(10) b(i)) GROUP BY ALL)"
         )
 
     def alone(self, sql):
