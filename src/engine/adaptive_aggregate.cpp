@@ -31,16 +31,18 @@ class SingleRows {
 public:
 	SingleRows(ClientContext &context, vector<AggregateObject> &objects)
 		: objects_(objects), arena_(BufferAllocator::Get(context)), addresses_(LogicalType::POINTER) {
-		idx_t width = 0;
-		for (auto &object : objects) {
-			width = MaxValue(width, AlignValue(object.function.GetStateSizeCallback()(object.function)));
-		}
-		states_ = make_unsafe_uniq_array_uninitialized<data_t>(width * STANDARD_VECTOR_SIZE);
 	}
 
 	void Compute(DataChunk &payload, DataChunk &chunk, idx_t first_result) {
 		auto count = payload.size();
 		arena_.Reset();
+		if (!states_) {
+			idx_t width = 0;
+			for (auto &object : objects_) {
+				width = MaxValue(width, AlignValue(object.function.GetStateSizeCallback()(object.function)));
+			}
+			states_ = make_unsafe_uniq_array_uninitialized<data_t>(width * STANDARD_VECTOR_SIZE);
+		}
 		idx_t input = 0;
 		for (idx_t i = 0; i < objects_.size(); i++) {
 			auto &object = objects_[i];
@@ -62,6 +64,7 @@ private:
 	vector<AggregateObject> &objects_;
 	ArenaAllocator arena_;
 	Vector addresses_;
+	//! Of one aggregate at a time; none before the first row has passed.
 	unsafe_unique_array<data_t> states_;
 };
 

@@ -1,10 +1,10 @@
 #include "engine/parquet_scan.hpp"
 
+#include "engine/inspect_files.hpp"
 #include "engine/parquet_digest.hpp"
 #include "engine/parquet_pruning.hpp"
 
 #include "duckdb/common/file_system.hpp"
-#include "duckdb/parallel/task_executor.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 
@@ -226,44 +226,6 @@ private:
 	std::map<std::shared_ptr<const ParquetFileSchema>, std::shared_ptr<const ChunksToRead>> to_read_;
 };
 
-//! Inspects files from `begin` to before `end`.
-class InspectFilesTask final : public BaseExecutorTask {
-public:
-	InspectFilesTask(TaskExecutor &executor, ScanInspector &inspector, const vector<OpenFileInfo> &files, idx_t begin,
-					 idx_t end, vector<skein::ParquetFileInfo> &result, string &reason)
-		: BaseExecutorTask(executor), inspector_(inspector), files_(files), begin_(begin), end_(end), result_(result),
-		  reason_(reason) {
-	}
-	void ExecuteTask() override {
-		for (auto i = begin_; i < end_ && reason_.empty(); i++) {
-			reason_ = InspectOne(i);
-		}
-	}
-	string TaskType() const override {
-		return "SkeinInspectFilesTask";
-	}
-
-private:
-	string InspectOne(idx_t i) {
-		try {
-			return inspector_.Inspect(files_[i], i, result_[i]);
-		} catch (std::exception &ex) {
-			ErrorData error(ex);
-			if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
-				throw;
-			}
-			return "file \"" + files_[i].path + "\" cannot be read: " + error.RawMessage();
-		}
-	}
-
-	ScanInspector &inspector_;
-	const vector<OpenFileInfo> &files_;
-	const idx_t begin_;
-	const idx_t end_;
-	vector<skein::ParquetFileInfo> &result_;
-	string &reason_;
-};
-
 //! The files as DuckDB would list them when the scan starts: filters on paths may exclude more than the binder did.
 vector<OpenFileInfo> FilesToScan(ClientContext &context, const LogicalGet &get, const MultiFileBindData &bind_data) {
 	vector<column_t> column_ids;
@@ -316,21 +278,10 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 	auto files = FilesToScan(context, get, *bind_data);
 	ScanInspector inspector(context, get, *bind_data, std::move(options), footers);
 	vector<skein::ParquetFileInfo> result(files.size());
-	auto files_per_task = FilesPerTask(context, files.size());
-	vector<string> reasons((files.size() + files_per_task - 1) / files_per_task);
-	TaskExecutor executor(context);
-	for (idx_t task = 0; task < reasons.size(); task++) {
-		auto begin = task * files_per_task;
-		auto end = MinValue(begin + files_per_task, files.size());
-		executor.ScheduleTask(
-			make_uniq<InspectFilesTask>(executor, inspector, files, begin, end, result, reasons[task]));
-	}
-	executor.WorkOnTasks();
-	for (auto &entry : reasons) {
-		if (!entry.empty()) {
-			reason = entry;
-			return std::nullopt;
-		}
+	reason = skein::InspectFiles(context, files, FilesPerTask(context, files.size()),
+								 [&](idx_t i) { return inspector.Inspect(files[i], i, result[i]); });
+	if (!reason.empty()) {
+		return std::nullopt;
 	}
 	return result;
 }

@@ -1,9 +1,9 @@
 #include "engine/text_scan.hpp"
 
+#include "engine/inspect_files.hpp"
 #include "engine/text_slice_parts.hpp"
 
 #include "duckdb/common/file_system.hpp"
-#include "duckdb/parallel/task_executor.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 
 #include <typeinfo>
@@ -75,48 +75,6 @@ string Inspect(ClientContext &context, const OpenFileInfo &file, skein::ScanFile
 	return string();
 }
 
-//! Inspects files from `begin` to before `end`.
-class InspectFilesTask final : public BaseExecutorTask {
-public:
-	InspectFilesTask(TaskExecutor &executor, ClientContext &context, const vector<OpenFileInfo> &files, idx_t begin,
-					 idx_t end, vector<skein::ScanFile> &result, string &reason)
-		: BaseExecutorTask(executor), context_(context), files_(files), begin_(begin), end_(end), result_(result),
-		  reason_(reason) {
-	}
-	void ExecuteTask() override {
-		for (auto i = begin_; i < end_ && reason_.empty(); i++) {
-			reason_ = InspectOne(i);
-		}
-	}
-	string TaskType() const override {
-		return "SkeinInspectFilesTask";
-	}
-
-private:
-	string InspectOne(idx_t i) {
-		auto reason = skein::ReasonAgainstFile(files_[i]);
-		if (!reason.empty()) {
-			return reason;
-		}
-		try {
-			return Inspect(context_, files_[i], result_[i]);
-		} catch (std::exception &ex) {
-			ErrorData error(ex);
-			if (error.Type() == ExceptionType::INTERRUPT || error.Type() == ExceptionType::OUT_OF_MEMORY) {
-				throw;
-			}
-			return "file \"" + files_[i].path + "\" cannot be read: " + error.RawMessage();
-		}
-	}
-
-	ClientContext &context_;
-	const vector<OpenFileInfo> &files_;
-	const idx_t begin_;
-	const idx_t end_;
-	vector<skein::ScanFile> &result_;
-	string &reason_;
-};
-
 std::optional<vector<skein::ScanFile>> InspectScan(ClientContext &context, LogicalGet &get, string &reason) {
 	auto bind_data = BindDataOf(get);
 	auto kind = bind_data ? KindOf(*bind_data) : SliceKind::NONE;
@@ -136,19 +94,12 @@ std::optional<vector<skein::ScanFile>> InspectScan(ClientContext &context, Logic
 	}
 	static constexpr idx_t FILES_PER_TASK = 256;
 	vector<skein::ScanFile> result(files.size());
-	vector<string> reasons((files.size() + FILES_PER_TASK - 1) / FILES_PER_TASK);
-	TaskExecutor executor(context);
-	for (idx_t task = 0; task < reasons.size(); task++) {
-		auto begin = task * FILES_PER_TASK;
-		auto end = MinValue(begin + FILES_PER_TASK, files.size());
-		executor.ScheduleTask(make_uniq<InspectFilesTask>(executor, context, files, begin, end, result, reasons[task]));
-	}
-	executor.WorkOnTasks();
-	for (auto &entry : reasons) {
-		if (!entry.empty()) {
-			reason = entry;
-			return std::nullopt;
-		}
+	reason = skein::InspectFiles(context, files, FILES_PER_TASK, [&](idx_t i) {
+		auto against = skein::ReasonAgainstFile(files[i]);
+		return against.empty() ? Inspect(context, files[i], result[i]) : against;
+	});
+	if (!reason.empty()) {
+		return std::nullopt;
 	}
 	return result;
 }

@@ -1,3 +1,4 @@
+#include "engine/fake_worker.hpp"
 #include "skein/skein.hpp"
 
 #include <gtest/gtest.h>
@@ -58,14 +59,7 @@ protected:
 	}
 
 	static vector<string> SortedRows(MaterializedQueryResult &result) {
-		vector<string> rows;
-		for (auto &row : result) {
-			string text;
-			for (idx_t column = 0; column < result.ColumnCount(); column++) {
-				text += row.GetValue<Value>(column).ToString() + "|";
-			}
-			rows.push_back(text);
-		}
+		vector<string> rows(RowsOf(result));
 		std::sort(rows.begin(), rows.end());
 		return rows;
 	}

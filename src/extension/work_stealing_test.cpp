@@ -1,3 +1,4 @@
+#include "engine/fake_worker.hpp"
 #include "skein/skein.hpp"
 
 #include <gtest/gtest.h>
@@ -97,17 +98,6 @@ protected:
 		EXPECT_FALSE(result->HasError()) << sql << "\n" << result->GetError();
 		return result;
 	}
-	static vector<string> Rows(MaterializedQueryResult &result) {
-		vector<string> rows;
-		for (auto &row : result) {
-			string text;
-			for (idx_t column = 0; column < result.ColumnCount(); column++) {
-				text += row.GetValue<Value>(column).ToString() + "|";
-			}
-			rows.push_back(text);
-		}
-		return rows;
-	}
 	static vector<string> Sorted(vector<string> rows) {
 		std::sort(rows.begin(), rows.end());
 		return rows;
@@ -132,7 +122,7 @@ protected:
 	//! inside of the process. Returns how the units were shared, all runs together.
 	Shared ExpectSameRows(const string &sql) {
 		Run(connection_, "SET skein_mode = 'off'");
-		auto expected = Sorted(Rows(*Run(connection_, sql)));
+		auto expected = Sorted(RowsOf(*Run(connection_, sql)));
 		EXPECT_FALSE(expected.empty()) << sql;
 		Run(connection_, "SET skein_mode = 'force'");
 		Shared total;
@@ -149,7 +139,7 @@ protected:
 		return total;
 	}
 	void ExpectRows(const string &sql, const vector<string> &expected, Shared &total) {
-		auto rows = Sorted(Rows(*Run(connection_, sql)));
+		auto rows = Sorted(RowsOf(*Run(connection_, sql)));
 		EXPECT_EQ(rows, expected) << sql;
 		auto distributed = Run(connection_, "SELECT distributed, reason FROM skein_last_query()");
 		EXPECT_TRUE(distributed->GetValue(0, 0).GetValue<bool>()) << sql << distributed->ToString();
@@ -235,9 +225,9 @@ TEST_F(WorkStealing, KeepsTheOrderOfRows) {
 	SlowDown(0);
 	Run(connection_, "SET skein_mode = 'off'");
 	string sql = "SELECT k, s FROM facts WHERE v % 2 = 0";
-	auto expected = Rows(*Run(connection_, sql));
+	auto expected = RowsOf(*Run(connection_, sql));
 	Run(connection_, "SET skein_mode = 'force'");
-	EXPECT_EQ(Rows(*Run(connection_, sql)), expected);
+	EXPECT_EQ(RowsOf(*Run(connection_, sql)), expected);
 	EXPECT_EQ(LastShared().planned, 0);
 }
 
