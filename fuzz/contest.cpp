@@ -231,9 +231,12 @@ Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfigurat
 		result.verdict = Verdict::HANG;
 		result.kind = result.what = "hangs";
 	}
-	auto last = Session::Get(*lane.connection->context)->Last();
-	result.distributed = last.distributed;
-	result.local_reason = last.distributed ? "" : last.reason;
+	{
+		// It holds rows of the instance, which may be given up below.
+		auto last = Session::Get(*lane.connection->context)->Last();
+		result.distributed = last.distributed;
+		result.local_reason = last.distributed ? "" : last.reason;
+	}
 	if (!distributed.answer && distributed.error.Message().find("lost worker") != std::string::npos) {
 		lost_worker_ = true;
 	}
