@@ -64,6 +64,10 @@ bool IsUnmeant(const Outcome &outcome) {
 								duckdb::StringUtil::Contains(outcome.error.RawMessage(), "type for case expression")));
 }
 
+bool RunsOutOfMemory(const Outcome &outcome) {
+	return !outcome.answer && outcome.error.Type() == ExceptionType::OUT_OF_MEMORY;
+}
+
 //! Whether the instance is of no use any more.
 bool IsFatal(const Outcome &outcome) {
 	return !outcome.answer &&
@@ -227,6 +231,11 @@ Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfigurat
 	}
 	auto result = Compare(sql, row_order, alone, distributed);
 	alone_ = std::make_unique<Outcome>(std::move(alone));
+	if (result.verdict == Verdict::DIFFERENT && RunsOutOfMemory(distributed) &&
+		PlainRunsOutOfMemory(sql, configuration)) {
+		result.verdict = Verdict::EQUAL_ERROR;
+		result.what = "plain DuckDB with as many threads and as little memory: " + distributed.ErrorLine();
+	}
 	if (hangs) {
 		result.verdict = Verdict::HANG;
 		result.kind = result.what = "hangs";
@@ -244,6 +253,19 @@ Result Contest::Run(const std::string &sql, bool row_order, const FuzzConfigurat
 		lanes_.erase(std::to_string(configuration.threads) + " " + configuration.memory);
 	}
 	return result;
+}
+
+bool Contest::PlainRunsOutOfMemory(const std::string &sql, const FuzzConfiguration &configuration) {
+	if (configuration.memory.empty()) {
+		return false;
+	}
+	// A hash table of DuckDB takes 2 MiB for each thread at once, whatever it holds.
+	Lane lane(options_.data, Lane::Use::PLAIN, configuration.workers * configuration.threads, configuration.memory);
+	// What the workers of a session have, see docs/architecture.md.
+	auto limit = duckdb::DBConfig::ParseMemoryLimit(configuration.memory) / 2;
+	MustRun(*lane.connection, "SET memory_limit = '" + std::to_string(limit) + "B'");
+	auto too_slow = false;
+	return RunsOutOfMemory(RunPlain(lane, sql, too_slow));
 }
 
 Result Contest::Compare(const std::string &sql, bool row_order, const Outcome &alone, const Outcome &distributed) {

@@ -77,6 +77,8 @@ private:
 	Lane &PlainLane(size_t threads);
 	Lane &DistributedLane(const FuzzConfiguration &configuration);
 	test::Outcome RunPlain(Lane &lane, const std::string &sql, bool &too_slow);
+	//! Whether plain DuckDB fails too where it has as many threads as all tasks together, and the workers' memory.
+	bool PlainRunsOutOfMemory(const std::string &sql, const FuzzConfiguration &configuration);
 	Result Compare(const std::string &sql, bool row_order, const test::Outcome &alone,
 				   const test::Outcome &distributed);
 	std::optional<std::string> FindDifference(const std::string &sql, bool row_order, const cli::Answer &expected,
