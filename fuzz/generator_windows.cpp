@@ -110,11 +110,15 @@ TypedText Generator::Window(const Scope &outer_scope, int depth) {
 		case 1:
 			function = {random_.Text({"min(", "max("}) + Expression(type, scope, depth) + ")" + filter, type};
 			break;
-		case 2:
-			function = {"count(" + std::string(random_.Chance(30) ? "DISTINCT " : "") + AnyColumn(scope).sql + ")" +
-							filter,
+		case 2: {
+			auto column = AnyColumn(scope);
+			// '1 month' and '30 days' are equal, and here one value or two to plain DuckDB, by what other rows there
+			// are.
+			auto distinct = column.type != SqlType::INTERVAL && random_.Chance(30);
+			function = {std::string(distinct ? "count(DISTINCT " : "count(") + column.sql + ")" + filter,
 						SqlType::INTEGER};
 			break;
+		}
 		case 3:
 			function = {"sum(" + Expression(SqlType::DECIMAL, scope, depth) + ")" + filter, SqlType::DECIMAL};
 			break;

@@ -208,7 +208,8 @@ SourceResultType PhysicalSharedScan::GetDataInternal(ExecutionContext &context, 
 		}
 		SourceResultType blocked;
 		auto number = local.round->number;
-		if (global.waker->Block([&]() { return global.HasNews(number); }, input.interrupt_state, blocked)) {
+		if (global.waker->Block([&global, number]() { return global.HasNews(number); }, input.interrupt_state,
+								blocked)) {
 			return blocked;
 		}
 	}

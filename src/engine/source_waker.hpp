@@ -4,6 +4,7 @@
 
 #include "duckdb/execution/physical_operator_states.hpp"
 
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -17,27 +18,22 @@ public:
 	}
 	//! Registers the calling task unless `is_ready`, which is asked under the lock that Wake() takes: what arrives
 	//! after this question wakes the task. Whether the source is to return `result`.
-	template <class IS_READY>
-	bool Block(IS_READY is_ready, const duckdb::InterruptState &task, duckdb::SourceResultType &result) {
-		std::lock_guard<std::mutex> guard(mutex_);
-		if (is_ready()) {
-			return false;
-		}
-		auto source_guard = source_.Lock();
-		result = source_.BlockSource(source_guard, task);
-		if (result == duckdb::SourceResultType::BLOCKED) {
-			blocked_.push_back(task);
-		}
-		return true;
-	}
+	bool Block(std::function<bool()> is_ready, const duckdb::InterruptState &task, duckdb::SourceResultType &result);
+	//! To be called when something has changed: wakes all tasks if one of them is ready now. `is_ready` is asked as
+	//! long as its task is blocked.
 	void Wake();
 
 private:
+	struct Blocked {
+		duckdb::InterruptState task;
+		std::function<bool()> is_ready;
+	};
+
 	//! Only to be used while one of its tasks lives.
 	duckdb::GlobalSourceState &source_;
 	std::mutex mutex_;
 	//! Those that the source's state knows too, which wakes them when the pipeline ends early.
-	std::vector<duckdb::InterruptState> blocked_;
+	std::vector<Blocked> blocked_;
 };
 
 } // namespace skein

@@ -81,6 +81,7 @@ bool ExchangeInput::Rewind() {
 			channel = Channel();
 		}
 		ended_ = 0;
+		waiting_bytes_ = 0;
 		begun_ = false;
 		rewound_ = true;
 	}
@@ -156,6 +157,7 @@ std::function<void()> ExchangeInput::SeenLocked() {
 size_t ExchangeInput::TakeLocked(Channel &channel, SharedBytes &page) {
 	page = std::move(channel.pages.front());
 	channel.pages.pop_front();
+	waiting_bytes_ -= page.size;
 	channel.taken_bytes += page.size;
 	if (channel.ended || channel.taken_bytes < credit_bytes_ / 2) {
 		return 0;
@@ -165,7 +167,7 @@ size_t ExchangeInput::TakeLocked(Channel &channel, SharedBytes &page) {
 	return credit;
 }
 
-InputState ExchangeInput::Next(SharedBytes &page) {
+InputState ExchangeInput::Next(SharedBytes &page, size_t least_waiting) {
 	size_t credit = 0;
 	bool found;
 	Reading reading{};
@@ -177,7 +179,7 @@ InputState ExchangeInput::Next(SharedBytes &page) {
 			return InputState::WAIT;
 		}
 		size_t producer = 0;
-		size_t tried = 0;
+		size_t tried = waiting_bytes_ < least_waiting ? channels_.size() : 0;
 		for (; tried < channels_.size(); tried++) {
 			producer = (next_ + tried) % channels_.size();
 			if (!channels_[producer].pages.empty()) {
@@ -235,7 +237,7 @@ InputState ExchangeInput::NextFrom(size_t producer, SharedBytes &page) {
 	return found ? InputState::PAGE : InputState::END;
 }
 
-bool ExchangeInput::IsReady() {
+bool ExchangeInput::IsReady(size_t least_waiting) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	if (failed_ || closed_) {
 		return true;
@@ -243,8 +245,10 @@ bool ExchangeInput::IsReady() {
 	if (!HasBegunLocked()) {
 		return false;
 	}
-	return ended_ == channels_.size() ||
-		   std::any_of(channels_.begin(), channels_.end(), [](auto &channel) { return !channel.pages.empty(); });
+	if (ended_ == channels_.size()) {
+		return true;
+	}
+	return waiting_bytes_ >= std::max<size_t>(least_waiting, 1);
 }
 
 bool ExchangeInput::IsReadyFrom(size_t producer) {
@@ -288,6 +292,7 @@ void ExchangeInput::Close() {
 			}
 			channels_[i].pages.clear();
 		}
+		waiting_bytes_ = 0;
 	}
 	for (auto channel : read) {
 		service_.Unsubscribe(channel);
@@ -324,6 +329,7 @@ void ExchangeInput::OnPage(size_t producer, uint64_t channel, SharedBytes page) 
 			return;
 		}
 		target.arrived_bytes += page.size;
+		waiting_bytes_ += page.size;
 		target.pages.push_back(std::move(page));
 	}
 	Wake();

@@ -100,12 +100,13 @@ public:
 	bool Rewind();
 	//! After Rewind(): reads from these producers, as many as there were. Throws like Transport::Connect().
 	void Restart(std::vector<Producer> producers);
-	//! Takes the next page of any producer.
-	InputState Next(SharedBytes &page);
+	//! Takes the next page of any producer. With `least_waiting`, only if pages of so many bytes have arrived; fewer
+	//! are left to a reader that takes any, and END is returned once no more come.
+	InputState Next(SharedBytes &page, size_t least_waiting = 0);
 	//! Takes the next page of one producer; END when that one has ended.
 	InputState NextFrom(size_t producer, SharedBytes &page);
 	//! Whether Next() (or NextFrom() of that producer) would not return WAIT.
-	bool IsReady();
+	bool IsReady(size_t least_waiting = 0);
 	bool IsReadyFrom(size_t producer);
 	//! Called without a lock whenever something arrives, ends or fails; it may call any method. Replaces an earlier
 	//! waker, which may be running still when this returns.
@@ -158,6 +159,8 @@ private:
 	std::vector<Channel> channels_;
 	size_t next_ = 0;
 	size_t ended_ = 0;
+	//! Of all pages that have arrived and were not taken.
+	size_t waiting_bytes_ = 0;
 	bool restartable_ = false;
 	FirstPage first_page_ = FirstPage::AT_ONCE;
 	std::function<void()> on_first_read_;

@@ -100,6 +100,33 @@ TEST_P(ExchangeServiceTest, AReaderMayEndWhileItIsWoken) {
 	DropAndExpectNothingLeft();
 }
 
+TEST_P(ExchangeServiceTest, AReaderOfMuchLeavesLittleToAnother) {
+	auto output = AddOutput(0);
+	auto input = Input(1);
+	input->Open();
+	auto page = pages.Make({1, 2});
+	auto two_pages = 2 * page->Bytes();
+	output->Append(0, std::move(page));
+	SharedBytes taken;
+	EXPECT_FALSE(input->IsReady(two_pages));
+	EXPECT_EQ(input->Next(taken, two_pages), InputState::WAIT);
+	EXPECT_TRUE(input->IsReady());
+
+	output->Append(0, pages.Make({3, 4}));
+	EXPECT_TRUE(input->IsReady(two_pages));
+	EXPECT_EQ(input->Next(taken, two_pages), InputState::PAGE);
+	EXPECT_EQ(pages.Values(taken), (std::vector<int64_t>{1, 2}));
+	EXPECT_EQ(input->Next(taken, two_pages), InputState::WAIT);
+
+	output->Finish();
+	EXPECT_TRUE(input->IsReady(two_pages));
+	EXPECT_EQ(input->Next(taken, two_pages), InputState::END);
+	EXPECT_EQ(Drain(*input, state), (std::vector<int64_t>{3, 4}));
+	EXPECT_EQ(state, InputState::END);
+	input->Close();
+	DropAndExpectNothingLeft();
+}
+
 TEST_P(ExchangeServiceTest, AReaderMayComeBeforeTheOutput) {
 	auto input = Input(1);
 	input->Open();

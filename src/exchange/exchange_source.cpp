@@ -26,6 +26,10 @@ FirstPage FirstPageFor(ReadOrder order) {
 	}
 }
 
+//! What must have arrived before one more thread begins to read. Each makes its own copy of the sink's state, of an
+//! aggregation a hash table of 2 MiB: more than a few rows are worth.
+constexpr size_t WORTH_A_THREAD_BYTES = size_t(128) << 10;
+
 class SourceGlobalState final : public GlobalSourceState {
 public:
 	SourceGlobalState(ClientContext &context, std::shared_ptr<ExchangeInput> input_p, ReadOrder order)
@@ -48,6 +52,8 @@ public:
 	const std::shared_ptr<ExchangeInput> input;
 	const std::shared_ptr<SourceWaker> waker = std::make_shared<SourceWaker>(*this);
 	idx_t max_threads;
+	//! One thread takes whatever comes.
+	std::atomic<bool> has_first{false};
 };
 
 class SourceLocalState final : public LocalSourceState {
@@ -56,6 +62,8 @@ public:
 		: profile(context), waiting(context.client, op) {
 	}
 	bool has_begun = false;
+	//! Takes pages only if so many bytes wait.
+	size_t least_waiting = 0;
 	std::optional<PageReader> reader;
 	//! Only for ReadOrder::BY_TASK.
 	size_t producer = 0;
@@ -125,6 +133,7 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 	auto &source = *global.input;
 	if (!local.has_begun) {
 		local.has_begun = true;
+		local.least_waiting = global.has_first.exchange(true) ? WORTH_A_THREAD_BYTES : 0;
 		if (context.pipeline && TakesAllRowsFirst(*context.pipeline)) {
 			source.SetFirstPage(FirstPage::WITH_ALL_OTHERS);
 		}
@@ -135,7 +144,7 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 			if (local.merge->Next(chunk)) {
 				return chunk.size() == 0 ? SourceResultType::FINISHED : SourceResultType::HAVE_MORE_OUTPUT;
 			}
-			if (global.waker->Block([&]() { return source.IsReadyFrom(local.merge->AwaitedProducer()); },
+			if (global.waker->Block([&local, &source]() { return source.IsReadyFrom(local.merge->AwaitedProducer()); },
 									input.interrupt_state, blocked)) {
 				return blocked;
 			}
@@ -146,8 +155,9 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 		}
 		SharedBytes page;
 		auto in_order = order_ == ReadOrder::BY_TASK;
-		auto state = in_order ? source.NextFrom(local.producer, page) : source.Next(page);
+		auto state = in_order ? source.NextFrom(local.producer, page) : source.Next(page, local.least_waiting);
 		if (state == InputState::PAGE) {
+			local.least_waiting = 0;
 			local.reader.emplace(std::move(page), GetTypes());
 			continue;
 		}
@@ -158,8 +168,10 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 			chunk.SetCardinality(0);
 			return SourceResultType::FINISHED;
 		}
-		if (global.waker->Block([&]() { return in_order ? source.IsReadyFrom(local.producer) : source.IsReady(); },
-								input.interrupt_state, blocked)) {
+		auto is_ready = [&local, &source, in_order]() {
+			return in_order ? source.IsReadyFrom(local.producer) : source.IsReady(local.least_waiting);
+		};
+		if (global.waker->Block(is_ready, input.interrupt_state, blocked)) {
 			return blocked;
 		}
 	}

@@ -5,9 +5,25 @@
 #include "engine/text_slice.hpp"
 #include "exchange/logical_exchange.hpp"
 
+#include "duckdb/parallel/task_scheduler.hpp"
+#include "duckdb/storage/buffer_manager.hpp"
+
 namespace skein {
 
 using namespace duckdb;
+
+namespace {
+
+//! Half of what DuckDB recommends. Each thread of each running task has hash tables and buffers of its own: with less
+//! memory than this, those of all stages of a large query at once do not fit.
+constexpr idx_t LITTLE_MEMORY_PER_THREAD = idx_t(64) << 20;
+
+size_t SlotsFor(DatabaseInstance &db) {
+	auto threads = static_cast<idx_t>(TaskScheduler::GetScheduler(db).NumberOfThreads());
+	return BufferManager::GetBufferManager(db).GetMaxMemory() < threads * LITTLE_MEMORY_PER_THREAD ? 1 : 0;
+}
+
+} // namespace
 
 void RegisterTravelling(DatabaseInstance &db) {
 	RegisterExchangeOperators(db);
@@ -38,7 +54,8 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 }
 
 LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit, const SetUpWorker &set_up)
-	: temp_folder_(""), db_(MakeWorkerInstance(threads, memory_limit, temp_folder_.Path(), set_up)) {
+	: temp_folder_(""), db_(MakeWorkerInstance(threads, memory_limit, temp_folder_.Path(), set_up)),
+	  slots_(SlotsFor(*db_->instance)) {
 }
 
 LocalWorkers::~LocalWorkers() {
@@ -60,7 +77,8 @@ std::vector<string> LocalWorkers::Addresses(size_t count) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	while (services_.size() < count) {
 		auto name = "local-" + std::to_string(services_.size() + 1);
-		services_.push_back(std::make_unique<WorkerService>(*db_->instance, watcher_, transport_, name, LinkOptions()));
+		services_.push_back(
+			std::make_unique<WorkerService>(*db_->instance, watcher_, transport_, name, LinkOptions(), slots_));
 		services_.back()->GetNode().Listen(name);
 		addresses_.push_back(name);
 	}

@@ -17,7 +17,8 @@ duckdb::unique_ptr<duckdb::DuckDB> MakeWorkerInstance(size_t threads, const std:
 //! Makes the plans that travel between nodes readable and executable on `db`. Idempotent.
 void RegisterTravelling(duckdb::DatabaseInstance &db);
 
-//! Workers inside this process: they share one DuckDB instance, its threads and its memory limit.
+//! Workers inside this process: they share one DuckDB instance, its threads and its memory limit. With little memory
+//! each of them runs one task at a time.
 //!
 //! Owned by the session's instance. Thread-safe.
 class LocalWorkers {
@@ -35,6 +36,7 @@ public:
 private:
 	const TempFolder temp_folder_;
 	duckdb::unique_ptr<duckdb::DuckDB> db_;
+	const size_t slots_;
 	InProcessTransport transport_;
 	TaskWatcher watcher_;
 	std::mutex mutex_;
