@@ -4,6 +4,7 @@
 #include "wire/page_codec.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace skein {
 
@@ -66,18 +67,20 @@ BufferHandle PagePool::Take(idx_t bytes, idx_t &capacity) {
 }
 
 void PagePool::GiveBack(duckdb::shared_ptr<BlockHandle> block, idx_t capacity) {
+	if (capacity < LEAST_KEPT_BYTES) {
+		return;
+	}
 	// Freed without the lock, the oldest first.
 	std::vector<Block> dropped;
 	block->GetMemory().SetDestroyBufferUpon(DestroyBufferUpon::EVICTION);
 	std::lock_guard<std::mutex> guard(mutex_);
 	kept_bytes_ += capacity;
 	kept_.push_back({std::move(block), capacity});
-	auto end = kept_.begin();
-	for (; kept_bytes_ > MAX_KEPT_BYTES; ++end) {
-		kept_bytes_ -= end->capacity;
-		dropped.push_back(std::move(*end));
+	while (kept_bytes_ > MAX_KEPT_BYTES) {
+		kept_bytes_ -= kept_.front().capacity;
+		dropped.push_back(std::move(kept_.front()));
+		kept_.pop_front();
 	}
-	kept_.erase(kept_.begin(), end);
 }
 
 Page::Page(std::shared_ptr<PagePool> pool, duckdb::shared_ptr<BlockHandle> block, idx_t capacity, idx_t rows,

@@ -3,9 +3,9 @@
 #include "duckdb/storage/buffer_manager.hpp"
 #include "transport/transport.hpp"
 
+#include <deque>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace skein {
 
@@ -14,11 +14,14 @@ class PageBuilder;
 //! Memory for the pages of one task, in DuckDB's buffer manager. What readers have let go of is used again, as fresh
 //! memory costs a page fault for every 4 KiB of it.
 //!
-//! Keeps at most MAX_KEPT_BYTES that nobody uses; DuckDB takes them back, without writing them anywhere, when memory is
-//! short. Lives as long as one of its pages does. Thread-safe.
+//! Keeps at most MAX_KEPT_BYTES that nobody uses, in blocks of at least LEAST_KEPT_BYTES: so few that looking for one
+//! is quick. DuckDB takes them back, without writing them anywhere, when memory is short. Lives as long as one of its
+//! pages does. Thread-safe.
 class PagePool {
 public:
 	static constexpr duckdb::idx_t MAX_KEPT_BYTES = duckdb::idx_t(16) << 20;
+
+	static constexpr duckdb::idx_t LEAST_KEPT_BYTES = duckdb::idx_t(16) << 10;
 
 	explicit PagePool(duckdb::BufferManager &buffers) : buffers_(buffers) {
 	}
@@ -42,7 +45,7 @@ private:
 
 	duckdb::BufferManager &buffers_;
 	std::mutex mutex_;
-	std::vector<Block> kept_;
+	std::deque<Block> kept_;
 	duckdb::idx_t kept_bytes_ = 0;
 };
 

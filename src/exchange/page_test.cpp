@@ -47,6 +47,18 @@ TEST(PagePoolTest, KeepsNoMoreThanItsBound) {
 	EXPECT_LE(maker.UsedMemory(), before);
 }
 
+TEST(PagePoolTest, KeepsNothingSmall) {
+	PageMaker maker;
+	auto pool = maker.MakePool();
+	auto before = maker.UsedMemory();
+	std::vector<std::shared_ptr<Page>> pages;
+	for (size_t i = 0; i < 1000; i++) {
+		pages.push_back(maker.Make({1}, pool));
+	}
+	pages.clear();
+	EXPECT_LE(maker.UsedMemory(), before);
+}
+
 TEST(PagePoolTest, WhatDuckDBTookBackIsNotGivenOut) {
 	PageMaker maker;
 	auto pool = maker.MakePool();
