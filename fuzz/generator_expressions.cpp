@@ -26,7 +26,8 @@ std::string Generator::Expression(SqlType type, const Scope &scope, int depth) {
 		return "nullif(" + Expression(type, scope, depth - 1) + ", " + Literal(type) + ")";
 	case 3:
 	case 4:
-		if (MayNest(scope, depth)) {
+		// The join that plain DuckDB 1.5.5 makes of it reads arrays at the wrong places if rows before have no match.
+		if (MayNest(scope, depth) && type != SqlType::ARRAY) {
 			return ScalarSubquery(type, scope, depth - 1);
 		}
 		return Function(type, scope, depth - 1);
