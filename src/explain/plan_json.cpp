@@ -36,6 +36,9 @@ public:
 	Json Plan(const DistributedPlan &plan, const PlanOutline &outline) const {
 		Json result;
 		result["workers"] = outline.workers;
+		if (!outline.reasons.empty()) {
+			result["in_one_task"] = outline.reasons;
+		}
 		result["plan"] = Operator(outline.head);
 		result["stages"] = Json::array();
 		for (size_t i = 0; i < outline.stages.size(); i++) {
@@ -106,6 +109,9 @@ private:
 		result["stage"] = op.stage;
 		result["output"] = op.output;
 		result["input_tasks"] = op.input_tasks;
+		if (op.estimated_bytes) {
+			result["estimated_bytes"] = *op.estimated_bytes;
+		}
 		// In the text it is followed by the number of tasks.
 		auto details = op.details;
 		if (details.size() > 2 && details.substr(details.size() - 2) == ", ") {

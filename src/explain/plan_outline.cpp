@@ -94,6 +94,7 @@ PlannedOperator DescribeInput(const DraftInput &input) {
 	result.stage = input.producer->id;
 	result.output = input.output;
 	result.input_tasks = input.producer->tasks;
+	result.estimated_bytes = input.estimated_bytes;
 	return result;
 }
 
@@ -164,6 +165,7 @@ PlannedOperator Describe(const LogicalOperator &op, const std::vector<DraftInput
 PlanOutline OutlineOf(const QueryDraft &draft, const LogicalOperator &head, size_t workers) {
 	PlanOutline result;
 	result.workers = workers;
+	result.reasons = draft.reasons;
 	result.head = Describe(head, draft.head_inputs, draft.head_inputs);
 	for (auto &stage : draft.stages) {
 		auto &inputs = stage->in_session ? draft.head_inputs : stage->inputs;

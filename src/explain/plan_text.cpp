@@ -40,7 +40,8 @@ string Title(const PlannedStage &stage) {
 string Line(const PlannedOperator &op) {
 	switch (op.kind) {
 	case PlannedOperator::Kind::INPUT:
-		return StringUtil::Format("[Stage %u] => %s: %sinput_tasks=%u", op.stage, op.name, op.details, op.input_tasks);
+		return StringUtil::Format("[Stage %u] => %s: %sinput_tasks=%u", op.stage, op.name, op.details, op.input_tasks) +
+			   (op.estimated_bytes ? StringUtil::Format(", estimated_bytes=%llu", *op.estimated_bytes) : "");
 	case PlannedOperator::Kind::RUNTIME_FILTER:
 		return StringUtil::Format("%s: %s, of stage %u", op.name, op.details, op.children[1].stage);
 	case PlannedOperator::Kind::LEAF:
@@ -94,6 +95,11 @@ private:
 		Tree(root, 0, below);
 		if (stage && reports_) {
 			Tasks((*reports_)[stage->id - 1]);
+		}
+		if (!stage) {
+			for (auto &reason : outline_.reasons) {
+				Print(0, "partly in one task: " + reason);
+			}
 		}
 		out_ += indent + "└──────────────────────────────────────────────────\n";
 		for (auto id : below) {

@@ -60,6 +60,8 @@ struct PlannedOperator {
 	uint32_t stage = 0;
 	uint32_t output = 0;
 	uint32_t input_tasks = 0;
+	//! INPUT: of a join's side, what was expected to cross it when it was decided how it does.
+	std::optional<uint64_t> estimated_bytes;
 
 	//! By task, what it did there; only of those that ran it.
 	std::map<uint32_t, OperatorMetrics> measured;
@@ -90,6 +92,8 @@ struct PlanOutline {
 	PlannedOperator head;
 	//! By id, from 1.
 	std::vector<PlannedStage> stages;
+	//! Why parts of the plan run in one task.
+	std::vector<std::string> reasons;
 };
 
 } // namespace skein

@@ -168,8 +168,8 @@ Distribution Placement::BringTogether(LogicalOperator &op, const vector<Distribu
 }
 
 void Placement::AddReason(const string &reason) {
-	if (first_reason_.empty()) {
-		first_reason_ = reason;
+	if (std::find(reasons_.begin(), reasons_.end(), reason) == reasons_.end()) {
+		reasons_.push_back(reason);
 	}
 }
 

@@ -102,8 +102,9 @@ public:
 
 	//! Remembers why a part of the plan stays in one task.
 	void AddReason(const std::string &reason);
-	const std::string &FirstReason() const {
-		return first_reason_;
+	//! Each once, the first first.
+	const std::vector<std::string> &Reasons() const {
+		return reasons_;
 	}
 	bool HasExchange() const {
 		return has_exchange_;
@@ -144,7 +145,7 @@ private:
 	};
 	//! The root first.
 	duckdb::vector<UnderWay> under_way_;
-	std::string first_reason_;
+	std::vector<std::string> reasons_;
 	bool has_exchange_ = false;
 };
 

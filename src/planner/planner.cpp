@@ -202,7 +202,7 @@ PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator>
 	}
 	auto distribution = placement.Place(plan, options.preserve_order);
 	placement.Coalesce(plan, distribution);
-	result.reason = placement.FirstReason();
+	result.reason = placement.Reasons().empty() ? "" : placement.Reasons().front();
 	if (!placement.HasExchange()) {
 		return result;
 	}
@@ -217,6 +217,7 @@ PlanResult PlanQuery(OptimizerExtensionInput &input, unique_ptr<LogicalOperator>
 	});
 	CheckPlan(*plan);
 	auto draft = cutter.Cut(plan);
+	draft.reasons = placement.Reasons();
 	for (auto &stage : draft.stages) {
 		CheckPlan(*stage->root);
 	}

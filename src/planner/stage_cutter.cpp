@@ -220,6 +220,7 @@ void StageCutter::CutExchange(unique_ptr<LogicalOperator> &op, StageDraft *consu
 	DraftInput input;
 	input.name = exchange->GetName();
 	input.details = Details(*exchange);
+	input.estimated_bytes = exchange->estimated_bytes;
 	if (exchange->filter) {
 		// Producers come before their consumers.
 		CutFirst(exchange->filter->by, consumer);

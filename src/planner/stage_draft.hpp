@@ -28,6 +28,7 @@ struct DraftInput {
 	//! As EXPLAIN shows it, without the number of tasks.
 	std::string name;
 	std::string details;
+	std::optional<uint64_t> estimated_bytes;
 };
 
 //! A stage between cutting and being sent: still a tree of operators.
@@ -45,6 +46,8 @@ struct QueryDraft {
 	//! Producers before their consumers.
 	std::vector<std::unique_ptr<StageDraft>> stages;
 	std::vector<DraftInput> head_inputs;
+	//! Why parts of it run in one task.
+	std::vector<std::string> reasons;
 };
 
 } // namespace skein

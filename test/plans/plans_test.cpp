@@ -95,6 +95,16 @@ std::string MakeSettings(duckdb::Connection &connection, std::string &sql) {
 	return undo;
 }
 
+//! The query that DuckDB's extension runs for `PRAGMA tpcds(N)`; other text as it is.
+std::string Named(duckdb::Connection &connection, const std::string &sql) {
+	std::smatch match;
+	if (!std::regex_match(sql, match, std::regex("PRAGMA tpcds\\(([0-9]+)\\)"))) {
+		return sql;
+	}
+	auto queries = RunSql(connection, "SELECT query FROM tpcds_queries() WHERE query_nr = " + match[1].str());
+	return queries.answer->rows.at(0).at(0).ToString();
+}
+
 int Compare(const std::string &extensions, const std::string &tables, const fs::path &plans, bool rewrite) {
 	TemporaryFolder folder;
 	SqlTestDatabase database;
@@ -120,7 +130,7 @@ int Compare(const std::string &extensions, const std::string &tables, const fs::
 		auto sql = text.substr(0, separator);
 		auto query = sql;
 		auto undo = MakeSettings(*database.connection, query);
-		auto plan = Explain(*database.connection, query, folder.Path());
+		auto plan = Explain(*database.connection, Named(*database.connection, query), folder.Path());
 		if (!undo.empty()) {
 			RunOrThrow(*database.connection, undo);
 		}

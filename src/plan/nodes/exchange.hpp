@@ -33,6 +33,8 @@ public:
 		duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> other_keys;
 	};
 	std::optional<Filter> filter;
+	//! Of a boundary below a join: the bytes that were expected to cross it when it was decided how they do.
+	std::optional<uint64_t> estimated_bytes;
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
 										 duckdb::PhysicalPlanGenerator &planner) override;

@@ -74,7 +74,9 @@ public:
 		}
 		auto in_order =
 			ordered && sides.left.in_order && (plan == JoinPlan::IN_PLACE || plan == JoinPlan::BROADCAST_RIGHT);
+		auto costs = CostsOf(placement, *op);
 		auto result = Execute(placement, *op, sides, plan);
+		NoteEstimates(*op, costs, plan);
 		result.pinned = pinned;
 		result.in_order = in_order;
 		return result;
@@ -236,6 +238,22 @@ private:
 			result += LeafBytes(placement, *child);
 		}
 		return result;
+	}
+
+	//! Tells the boundaries that the join has made what they were made for.
+	static void NoteEstimates(LogicalOperator &op, const JoinCosts &costs, JoinPlan plan) {
+		auto note = [](LogicalOperator &side, double bytes) {
+			auto exchange = LogicalExchange::From(side);
+			if (exchange && !exchange->estimated_bytes) {
+				exchange->estimated_bytes = static_cast<uint64_t>(bytes);
+			}
+		};
+		if (plan == JoinPlan::SHUFFLE || plan == JoinPlan::BROADCAST_LEFT) {
+			note(*op.children[0], costs.left);
+		}
+		if (plan == JoinPlan::SHUFFLE || plan == JoinPlan::BROADCAST_RIGHT) {
+			note(*op.children[1], costs.right);
+		}
 	}
 
 	static Distribution Execute(Placement &placement, LogicalOperator &op, JoinSides &sides, JoinPlan plan) {
