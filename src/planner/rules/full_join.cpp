@@ -33,6 +33,13 @@ void Append(vector<ColumnBinding> &columns, const vector<ColumnBinding> &more) {
 	columns.insert(columns.end(), more.begin(), more.end());
 }
 
+//! Whether DuckDB may find the rows without a match by comparing two columns with nested loops, which know no
+//! intervals. Its own plans have such a join only above an equality.
+bool NeedsAnyJoin(const LogicalComparisonJoin &join, JoinType type) {
+	return type == JoinType::ANTI && join.conditions.size() == 1 &&
+		   join.conditions[0].left->return_type.InternalType() == PhysicalType::INTERVAL;
+}
+
 //! A join on the conditions of `original` of what `first` and `second` read; `flipped`: first is its right side.
 unique_ptr<LogicalOperator> MakeJoin(const LogicalOperator &original, JoinType type, bool flipped,
 									 const vector<ColumnBinding> &from, unique_ptr<LogicalOperator> first,
@@ -44,6 +51,12 @@ unique_ptr<LogicalOperator> MakeJoin(const LogicalOperator &original, JoinType t
 	if (original.type == LogicalOperatorType::LOGICAL_ANY_JOIN) {
 		auto join = make_uniq<LogicalAnyJoin>(type);
 		join->condition = original.Cast<LogicalAnyJoin>().condition->Copy();
+		result = std::move(join);
+	} else if (NeedsAnyJoin(original.Cast<LogicalComparisonJoin>(), type)) {
+		auto join = make_uniq<LogicalAnyJoin>(type);
+		auto &condition = original.Cast<LogicalComparisonJoin>().conditions[0];
+		join->condition =
+			make_uniq<BoundComparisonExpression>(condition.comparison, condition.left->Copy(), condition.right->Copy());
 		result = std::move(join);
 	} else {
 		auto join = make_uniq<LogicalComparisonJoin>(type);
