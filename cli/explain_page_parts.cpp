@@ -240,11 +240,11 @@ function box(id, heading, operator, longest) {
   return section;
 }
 function table(section, reports) {
-  const columns = ["task", "worker", "state", "rows", "bytes", "link_bytes", "started_ms", "wall_ms", "queue_ms", "bytes_read"];
+  const columns = ["task", "worker", "state", "rows", "bytes", "link_bytes", "started_ms", "wall_ms", "queue_ms", "bytes_read", "peak_memory_bytes", "peak_temp_bytes"];
   const place = reports.length > 8 ? folded(section, "div", reports.length + " tasks") : section;
   const rows = add(place, "table");
   const head = add(rows, "tr");
-  for (const column of columns) add(head, "th", column.replace("_", " "));
+  for (const column of columns) add(head, "th", column.replaceAll("_", " "));
   for (const report of reports) {
     const row = add(rows, "tr");
     for (const column of columns) add(row, "td", report[column]);

@@ -56,6 +56,8 @@ TaskReport DecodeReport(const string &worker, const wire::TaskEnded &ended) {
 	}
 	report.bytes_read = ended.bytes_read();
 	report.cpu_micros = ended.cpu_micros();
+	report.peak_memory_bytes = ended.peak_memory_bytes();
+	report.peak_temp_bytes = ended.peak_temp_bytes();
 	if (ended.has_units()) {
 		report.units = UnitCounts{ended.units().read(), ended.units().taken(), ended.units().given()};
 	}

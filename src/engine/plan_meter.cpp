@@ -85,7 +85,8 @@ duckdb::shared_ptr<PlanMeter> PlanMeter::Install(ClientContext &context) {
 	config.enable_profiler = true;
 	config.emit_profiler_output = false;
 	config.profiler_settings = {MetricType::OPERATOR_TIMING, MetricType::OPERATOR_CARDINALITY,
-								MetricType::OPERATOR_ROWS_SCANNED};
+								MetricType::OPERATOR_ROWS_SCANNED, MetricType::SYSTEM_PEAK_BUFFER_MEMORY,
+								MetricType::SYSTEM_PEAK_TEMP_DIR_SIZE};
 	auto meter = make_shared_ptr<PlanMeter>();
 	context.registered_state->Insert(KEY, meter);
 	return meter;

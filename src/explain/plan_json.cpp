@@ -204,6 +204,8 @@ private:
 			entry["queue_ms"] = Milliseconds(task.queue_micros);
 			entry["bytes_read"] = task.bytes_read;
 			entry["cpu_ms"] = Milliseconds(task.cpu_micros);
+			entry["peak_memory_bytes"] = task.peak_memory_bytes;
+			entry["peak_temp_bytes"] = task.peak_temp_bytes;
 			if (task.units) {
 				entry["units_read"] = task.units->read;
 				entry["units_taken"] = task.units->taken;

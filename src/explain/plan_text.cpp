@@ -208,6 +208,9 @@ private:
 			if (task.bytes_read > 0) {
 				line += "; read " + Bytes(task.bytes_read) + " of files";
 			}
+			if (task.peak_temp_bytes > 0) {
+				line += "; up to " + Bytes(task.peak_temp_bytes) + " in its worker's temporary files";
+			}
 			if (task.state != TaskState::FINISHED) {
 				line += task.state == TaskState::CANCELLED ? "; cancelled" : "; failed";
 			}

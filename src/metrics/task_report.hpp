@@ -66,6 +66,10 @@ struct TaskReport {
 	uint64_t bytes_read = 0;
 	//! Processor time of all its threads; only of a query that is profiled.
 	uint64_t cpu_micros = 0;
+	//! The most that its worker's DuckDB held while the task ran, for this task and others: of memory, and in temporary
+	//! files; only of a query that is profiled.
+	uint64_t peak_memory_bytes = 0;
+	uint64_t peak_temp_bytes = 0;
 	//! Of its leaves whose units tasks share; nothing if it has none.
 	std::optional<UnitCounts> units;
 

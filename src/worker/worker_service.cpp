@@ -59,6 +59,8 @@ void EncodeNumbers(const TaskChannels &channels, const TaskResult &result, wire:
 	ended.set_wall_micros(static_cast<uint64_t>(result.wall.count()));
 	ended.set_queue_micros(static_cast<uint64_t>(result.queue.count()));
 	ended.set_bytes_read(result.bytes_read);
+	ended.set_peak_memory_bytes(result.peak_memory_bytes);
+	ended.set_peak_temp_bytes(result.peak_temp_bytes);
 	ended.set_cpu_micros(static_cast<uint64_t>(result.cpu.count()));
 }
 

@@ -215,6 +215,22 @@ void WorkerTask::Check() {
 	End(std::move(result));
 }
 
+//! DuckDB looks at what its instance holds whenever an operator returns, and keeps the most for the whole query.
+static void TakePeaks(QueryProfiler &profiler, TaskResult &result) {
+	profiler.FinalizeMetrics();
+	profiler.GetRootUnderLock([&](optional_ptr<ProfilingNode> root) {
+		auto peak = [&](MetricType type) -> uint64_t {
+			auto &metrics = root->GetProfilingInfo().metrics;
+			auto found = metrics.find(type);
+			return found == metrics.end() || found->second.IsNull() ? 0 : found->second.GetValue<uint64_t>();
+		};
+		if (root) {
+			result.peak_memory_bytes = peak(MetricType::SYSTEM_PEAK_BUFFER_MEMORY);
+			result.peak_temp_bytes = peak(MetricType::SYSTEM_PEAK_TEMP_DIR_SIZE);
+		}
+	});
+}
+
 void WorkerTask::TakeProfile(TaskResult &result) {
 	if (!connection_) {
 		return;
@@ -222,6 +238,7 @@ void WorkerTask::TakeProfile(TaskResult &result) {
 	auto &context = *connection_->context;
 	if (auto meter = PlanMeter::Find(context)) {
 		result.operators = meter->Collect(context);
+		TakePeaks(QueryProfiler::Get(context), result);
 		result.bytes_read = QueryProfiler::Get(context).GetBytesRead();
 		result.cpu = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(cpu_nanos_));
 	}

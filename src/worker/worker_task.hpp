@@ -50,6 +50,9 @@ struct TaskResult {
 	uint64_t bytes_read = 0;
 	//! If it is profiled: processor time of all its threads.
 	std::chrono::microseconds cpu{0};
+	//! If it is profiled: the most that the instance held while it ran, of memory and in temporary files.
+	uint64_t peak_memory_bytes = 0;
+	uint64_t peak_temp_bytes = 0;
 };
 
 //! Runs one task in a connection of its own, on DuckDB's threads only.

@@ -10,7 +10,7 @@ import json
 import threading
 import unittest
 
-from cluster_fixture import LIMIT, ClusterTest, main, until
+from cluster_fixture import LIMIT, ClusterTest, Worker, main, until
 
 try:
     import duckdb
@@ -116,6 +116,21 @@ class AnalyzeTest(ClusterTest):
         connection.execute("SET skein_buffer_bytes=1")
         plan = self.analyze(connection, f"SELECT max({self.heavy(30)}) FROM (SELECT DISTINCT id, h, k FROM '{self.keys}')")
         self.assertGreater(sum(stage["sink"]["blocked_ms"] for stage in plan["stages"]), 0)
+
+    def test_memory_and_temporary_files(self):
+        workers = [Worker(memory_limit="50MB") for _ in range(2)]
+        for worker in workers:
+            self.addCleanup(worker.stop)
+        connection = self.connect(workers)
+        # 2,000,000 rows of over 40 bytes to sort, half of them in each worker.
+        numbered = f"SELECT h, t, row_number() OVER (PARTITION BY k ORDER BY h) AS n FROM '{self.facts}'"
+        sql = f"SELECT max(n), max(t) FROM ({numbered})"
+        plan = self.analyze(connection, sql)
+        for report in plan["stages"][-1]["task_reports"]:
+            self.assertGreater(report["peak_temp_bytes"], 1 << 20)
+            self.assertGreater(report["peak_memory_bytes"], 10 << 20)
+        ((_, text),) = connection.execute(f"EXPLAIN ANALYZE {sql}").fetchall()
+        self.assertIn("in its worker's temporary files", text)
 
     def test_a_limit(self):
         workers = self.workers(2)
