@@ -67,7 +67,9 @@ std::string Mask(std::string text) {
 	text = std::regex_replace(
 		text, std::regex("\"(ms|blocked_ms|started_ms|wall_ms|queue_ms|cpu_ms|slowest_ms|median_ms)\": [0-9.e-]+"),
 		"\"$1\": TIME");
-	text = std::regex_replace(text, std::regex("\"(bytes|link_bytes|pages|bytes_read|peak_memory_bytes|peak_temp_bytes)\": [0-9]+"), "\"$1\": SIZE");
+	text = std::regex_replace(
+		text, std::regex("\"(bytes|link_bytes|pages|bytes_read|peak_memory_bytes|peak_temp_bytes)\": [0-9]+"),
+		"\"$1\": SIZE");
 	text = std::regex_replace(text, std::regex("\"slowest_task\": [0-9]+"), "\"slowest_task\": TASK");
 	text = std::regex_replace(text, std::regex("bytes=[0-9]+"), "bytes=SIZE");
 	text = std::regex_replace(text, std::regex("in [0-9]+ pages"), "in PAGES");
