@@ -59,11 +59,13 @@ std::string WithoutDetails(const std::string &message) {
 }
 
 //! Whether it is an error that the engine does not mean to give, like one of a buffer that ends too early. CASE cannot
-//! choose between arrays, but fails only if one chunk has rows of both branches.
+//! choose between arrays, but fails only if one chunk has rows of both branches; BETWEEN cannot compare structs, but
+//! fails only if there are rows.
 bool IsUnmeant(const Outcome &outcome) {
-	return !outcome.answer && (outcome.error.Type() == ExceptionType::INVALID ||
-							   (outcome.error.Type() == ExceptionType::NOT_IMPLEMENTED &&
-								duckdb::StringUtil::Contains(outcome.error.RawMessage(), "type for case expression")));
+	return !outcome.answer &&
+		   (outcome.error.Type() == ExceptionType::INVALID || outcome.error.Type() == ExceptionType::INVALID_TYPE ||
+			(outcome.error.Type() == ExceptionType::NOT_IMPLEMENTED &&
+			 duckdb::StringUtil::Contains(outcome.error.RawMessage(), "type for case expression")));
 }
 
 bool RunsOutOfMemory(const Outcome &outcome) {
