@@ -15,6 +15,9 @@
 
 namespace skein {
 
+//! Makes links between nodes: src/transport/transport.hpp.
+class Transport;
+
 //! What a program adds to Skein.
 struct AttachOptions {
 	//! Asked about every leaf, in this order, before the built-in ones.
@@ -24,6 +27,10 @@ struct AttachOptions {
 	//! Registers what the variants of own leaves call, on the instance of the workers inside this process. Workers of
 	//! other processes have WorkerOptions::set_up.
 	std::function<void(duckdb::DatabaseInstance &)> set_up_workers;
+	//! Makes the links to the workers that settings or the resolver name, shared with the database; nullptr: gRPC.
+	//! Workers in this process that get pages by it as they are, without a copy, have to stop before the database
+	//! closes.
+	std::shared_ptr<Transport> transport;
 };
 
 //! Makes every connection of `db` able to distribute its queries: settings `skein_*`, table functions, EXPLAIN.

@@ -43,7 +43,8 @@ void SkeinInstance::Stop() {
 Coordinator &SkeinInstance::RemoteCoordinator(const LinkOptions &options) {
 	auto &coordinator = remote_[{options.connect_timeout.count(), options.keepalive.count()}];
 	if (!coordinator) {
-		coordinator = std::make_unique<Coordinator>(grpc_, options);
+		auto &transport = options_.transport ? *options_.transport : grpc_;
+		coordinator = std::make_unique<Coordinator>(transport, options);
 	}
 	return *coordinator;
 }

@@ -135,6 +135,11 @@ public:
 		return peer_address_;
 	}
 
+	PeerPlace Place() const override {
+		std::lock_guard<std::mutex> guard(lock_);
+		return inner_ ? inner_->Place() : PeerPlace::ELSEWHERE;
+	}
+
 	void OnFrame(Link &inner, Frame frame) override {
 		SetInner(inner.shared_from_this());
 		{
@@ -174,7 +179,7 @@ private:
 	const std::string peer_address_;
 	LinkHandler &handler_;
 
-	std::mutex lock_;
+	mutable std::mutex lock_;
 	std::mt19937_64 random_;
 	std::optional<size_t> frames_until_cut_;
 	//! Null before SetInner() and once the link is gone.
