@@ -12,15 +12,14 @@ constexpr std::chrono::seconds INTERRUPT_LIMIT{15};
 //! How long the thread sleeps; when it wakes later than this after it should have, the process did not run meanwhile.
 constexpr std::chrono::seconds STEP{1};
 
-//! Where every thread of this process stands, on the error output; nothing where there is no gdb.
+} // namespace
+
 void PrintStacks() {
 	auto command = "gdb -p " + std::to_string(getpid()) + " -batch -ex 'thread apply all backtrace 24' 1>&2";
 	if (std::system(command.c_str()) != 0) {
 		std::cerr << "no stacks: gdb could not be run" << std::endl;
 	}
 }
-
-} // namespace
 
 Watchdog::Watchdog(std::chrono::seconds limit) : limit_(limit), thread_([this] { Run(); }) {
 }

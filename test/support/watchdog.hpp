@@ -10,6 +10,9 @@
 
 namespace skein::test {
 
+//! Writes where every thread of this process stands to the error output; nothing where there is no gdb.
+void PrintStacks();
+
 //! Ends queries that hang: interrupts one that takes too long, and the whole process if that does not help. Time in
 //! which the process is stopped does not count.
 class Watchdog {
