@@ -125,6 +125,7 @@ void AddBenchCommand(CLI::App &app, Action &action) {
 	command->add_option("--out", options->out, "File for the report as JSON");
 	options->session.AddTo(*command);
 	AddBenchCompareCommand(*command, action);
+	AddBenchSimulateCommand(*command, action);
 	command->callback([&action, options, command] {
 		if (command->get_subcommands().empty()) {
 			action = [options] { return RunBench(*options); };

@@ -16,9 +16,10 @@ void AddSqlCommand(CLI::App &app, Action &action);
 void AddExplainCommand(CLI::App &app, Action &action);
 void AddWorkerCommand(CLI::App &app, Action &action);
 void AddClusterCommand(CLI::App &app, Action &action);
-//! Adds `bench` and, below it, `bench compare`.
+//! Adds `bench` and, below it, `bench compare` and `bench simulate`.
 void AddBenchCommand(CLI::App &app, Action &action);
 void AddBenchCompareCommand(CLI::App &bench, Action &action);
+void AddBenchSimulateCommand(CLI::App &bench, Action &action);
 void AddTopCommand(CLI::App &app, Action &action);
 void AddShellCommand(CLI::App &app, Action &action);
 

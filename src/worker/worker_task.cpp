@@ -123,6 +123,7 @@ void WorkerTask::Cancel() {
 
 void WorkerTask::Start() {
 	began_at_ = std::chrono::steady_clock::now();
+	auto cpu_before = ThreadCpuNanos();
 	try {
 		if (cancelled_) {
 			throw InterruptException();
@@ -131,6 +132,7 @@ void WorkerTask::Start() {
 	} catch (std::exception &ex) {
 		start_error_ = ErrorData(ex);
 	}
+	cpu_nanos_ += ThreadCpuNanos() - cpu_before;
 	started_ = true;
 	watcher_.Signal(shared_from_this());
 }
