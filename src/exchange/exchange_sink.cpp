@@ -5,6 +5,7 @@
 #include "engine/plan_meter.hpp"
 #include "exchange/blocked_tasks.hpp"
 #include "exchange/key_hash.hpp"
+#include "exchange/memory_trimmer.hpp"
 #include "wire/page_codec.hpp"
 
 namespace skein {
@@ -38,7 +39,7 @@ public:
 	SinkGlobalState(ClientContext &context, duckdb::shared_ptr<TaskChannels> channels_p)
 		: channels(std::move(channels_p)),
 		  pages(std::make_shared<PagePool>(BufferManager::GetBufferManager(*context.db))),
-		  key_hashes(channels->outputs.size()) {
+		  trimmer(MemoryTrimmer::Of(*context.db)), key_hashes(channels->outputs.size()) {
 		for (auto &output : channels->outputs) {
 			output->SetWriterWaker([blocked = blocked]() { blocked->WakeAll(); });
 		}
@@ -69,6 +70,7 @@ public:
 	const std::shared_ptr<BlockedTasks> blocked = std::make_shared<BlockedTasks>();
 	//! The instance's, not the connection's: pages outlive the task that made them.
 	const std::shared_ptr<PagePool> pages;
+	const duckdb::shared_ptr<MemoryTrimmer> trimmer;
 	atomic<idx_t> rows{0};
 	//! Spreads the threads of the task over the partitions when rows are dealt in turn.
 	atomic<idx_t> next_start{0};
@@ -181,6 +183,7 @@ public:
 void SealInto(SinkGlobalState &global, const SinkOutput &spec, idx_t output, idx_t builder_index,
 			  PageBuilder &builder) {
 	auto page = Page::Seal(global.pages, builder);
+	global.trimmer->Moved(page->Bytes());
 	auto &target = *global.channels->outputs[output];
 	if (spec.kind == ExchangeKind::BROADCAST || spec.kind == ExchangeKind::KEY_HASHES) {
 		target.AppendToAll(page);

@@ -7,6 +7,7 @@
 #include "engine/pipeline_shape.hpp"
 #include "engine/plan_meter.hpp"
 #include "engine/source_waker.hpp"
+#include "exchange/memory_trimmer.hpp"
 #include "wire/page_codec.hpp"
 
 namespace skein {
@@ -33,7 +34,7 @@ constexpr size_t WORTH_A_THREAD_BYTES = size_t(128) << 10;
 class SourceGlobalState final : public GlobalSourceState {
 public:
 	SourceGlobalState(ClientContext &context, std::shared_ptr<ExchangeInput> input_p, ReadOrder order)
-		: input(std::move(input_p)) {
+		: input(std::move(input_p)), trimmer(MemoryTrimmer::Of(*context.db)) {
 		auto parallel = order == ReadOrder::ANY;
 		input->SetFirstPage(FirstPageFor(order));
 		auto threads = static_cast<idx_t>(TaskScheduler::GetScheduler(context).NumberOfThreads());
@@ -50,6 +51,7 @@ public:
 	}
 
 	const std::shared_ptr<ExchangeInput> input;
+	const duckdb::shared_ptr<MemoryTrimmer> trimmer;
 	const std::shared_ptr<SourceWaker> waker = std::make_shared<SourceWaker>(*this);
 	idx_t max_threads;
 	//! One thread takes whatever comes.
@@ -158,6 +160,7 @@ SourceResultType PhysicalExchangeSource::Read(ExecutionContext &context, DataChu
 		auto state = in_order ? source.NextFrom(local.producer, page) : source.Next(page, local.least_waiting);
 		if (state == InputState::PAGE) {
 			local.least_waiting = 0;
+			global.trimmer->Moved(page.size);
 			local.reader.emplace(std::move(page), GetTypes());
 			continue;
 		}
