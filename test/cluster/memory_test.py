@@ -20,7 +20,7 @@ except ImportError:
 MEMORY_LIMIT = 120_000_000
 SHUFFLED = 10 * MEMORY_LIMIT
 #: What a process may have above its size at the start: its limit, which DuckDB keeps, and what lies outside of it.
-BESIDE_LIMIT = 80_000_000
+BESIDE_LIMIT = 45_000_000
 MOST_RESIDENT = MEMORY_LIMIT + BESIDE_LIMIT
 
 

@@ -18,6 +18,9 @@ void Set(duckdb::Connection &connection, const std::string &name, const std::str
 	}
 }
 
+//! Each query of more has operators with memory of their own.
+constexpr size_t MOST_CLIENTS_WITH_LITTLE_MEMORY = 4;
+
 ClusterShape MakeShape(uint64_t seed, fuzz::Random &random) {
 	ClusterShape shape;
 	shape.grpc = random.Chance(30);
@@ -57,7 +60,7 @@ StressPlan StressPlan::Make(uint64_t seed, const std::string &only, size_t clien
 	if (clients > 0) {
 		plan.scenario.clients = clients;
 	}
-	if (plan.scenario.needs_memory || plan.scenario.clients > 100) {
+	if (plan.scenario.needs_memory || plan.scenario.clients > MOST_CLIENTS_WITH_LITTLE_MEMORY) {
 		plan.shape.memory_limit = "4GB";
 	}
 	return plan;
@@ -120,6 +123,9 @@ void StressRun::RunClient(duckdb::DuckDB &database, size_t client) {
 			}
 		}
 		Set(connection, "skein_mode", "force");
+		// A machine that is busy, or a process that was stopped for a while, is no lost worker.
+		Set(connection, "skein_connect_timeout", "5 minutes");
+		Set(connection, "skein_heartbeat_interval", "1 minute");
 		Set(connection, "skein_cluster", cluster_.AddressList());
 		for (size_t i = 0; i < plan_.scenario.queries_of_a_client; i++) {
 			auto &sql = random.Pick(plan_.scenario.queries);
