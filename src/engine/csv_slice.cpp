@@ -33,7 +33,7 @@ struct CsvSliceData final : public ReadCSVData, public skein::SliceUnits {
 	idx_t UnitCount() const override {
 		return files.size();
 	}
-	unique_ptr<FunctionData> Part(const MultiFileBindData &slice, skein::UnitRange units) const override;
+	unique_ptr<FunctionData> Part(const FunctionData &slice, skein::UnitRange units) const override;
 	//! With some of the files.
 	unique_ptr<CsvSliceData> CopyOf(skein::UnitRange units) const {
 		auto begin = static_cast<std::ptrdiff_t>(units.begin);
@@ -188,9 +188,9 @@ unique_ptr<FunctionData> MakeBindData(SliceDescription description, unique_ptr<C
 	return result;
 }
 
-unique_ptr<FunctionData> CsvSliceData::Part(const MultiFileBindData &slice, skein::UnitRange units) const {
+unique_ptr<FunctionData> CsvSliceData::Part(const FunctionData &slice, skein::UnitRange units) const {
 	auto part = CopyOf(units);
-	auto description = SliceDescription::Of(slice, part->files);
+	auto description = SliceDescription::Of(slice.Cast<MultiFileBindData>(), part->files);
 	return MakeBindData(std::move(description), std::move(part));
 }
 

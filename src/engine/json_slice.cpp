@@ -59,7 +59,7 @@ struct JsonSliceData final : public JSONScanData, public skein::SliceUnits {
 	idx_t UnitCount() const override {
 		return files.size();
 	}
-	unique_ptr<FunctionData> Part(const MultiFileBindData &slice, skein::UnitRange units) const override;
+	unique_ptr<FunctionData> Part(const FunctionData &slice, skein::UnitRange units) const override;
 	//! With some of the files.
 	unique_ptr<JsonSliceData> CopyOf(skein::UnitRange units) const {
 		auto result = make_uniq<JsonSliceData>();
@@ -156,9 +156,9 @@ unique_ptr<FunctionData> MakeBindData(SliceDescription description, unique_ptr<J
 	return result;
 }
 
-unique_ptr<FunctionData> JsonSliceData::Part(const MultiFileBindData &slice, skein::UnitRange units) const {
+unique_ptr<FunctionData> JsonSliceData::Part(const FunctionData &slice, skein::UnitRange units) const {
 	auto part = CopyOf(units);
-	auto description = SliceDescription::Of(slice, part->files);
+	auto description = SliceDescription::Of(slice.Cast<MultiFileBindData>(), part->files);
 	return MakeBindData(std::move(description), std::move(part));
 }
 

@@ -199,7 +199,8 @@ unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, 
 
 } // namespace
 
-unique_ptr<FunctionData> SliceBindData::Part(const MultiFileBindData &slice, skein::UnitRange units) const {
+unique_ptr<FunctionData> SliceBindData::Part(const FunctionData &bind_data, skein::UnitRange units) const {
+	auto &slice = bind_data.Cast<MultiFileBindData>();
 	SliceDescription description;
 	description.types = slice.types;
 	description.names = slice.names;

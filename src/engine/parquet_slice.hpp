@@ -1,16 +1,10 @@
 #pragma once
 
 #include "engine/parquet_scan.hpp"
+#include "engine/row_group_range.hpp"
 #include "engine/slice_files.hpp"
 
 namespace skein {
-
-//! Consecutive row groups of a file.
-struct RowGroupRange {
-	duckdb::idx_t begin;
-	//! The first row group after the range.
-	duckdb::idx_t end;
-};
 
 //! The part of one file that a slice reads.
 struct ParquetSliceFile : SliceFile {

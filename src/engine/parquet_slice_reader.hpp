@@ -21,7 +21,7 @@ struct SliceBindData final : public TableFunctionData, public skein::SliceUnits 
 	idx_t UnitCount() const override {
 		return first_units.back();
 	}
-	unique_ptr<FunctionData> Part(const MultiFileBindData &slice, skein::UnitRange units) const override;
+	unique_ptr<FunctionData> Part(const FunctionData &slice, skein::UnitRange units) const override;
 	//! The row groups of `units`, by their files.
 	vector<skein::ParquetSliceFile> FilesOf(skein::UnitRange units) const;
 };

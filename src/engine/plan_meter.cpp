@@ -163,7 +163,7 @@ void PlanMeter::FindOwners(const PhysicalOperator &op, size_t owner) {
 	own.push_back(&op);
 	// Of other scans the profiler may have estimates.
 	watched_[owner].counts_rows_read |= IsScanOf(op, "seq_scan");
-	watched_[owner].is_slice |= IsScanOf(op, "skein_parquet_slice");
+	watched_[owner].is_slice |= IsScanOf(op, "skein_parquet_slice") || IsScanOf(op, "skein_native_slice");
 	if (auto shared = dynamic_cast<const PhysicalSharedScan *>(&op)) {
 		watched_[owner].units = shared->Units();
 	}

@@ -1,5 +1,6 @@
 #include "engine/scan_units.hpp"
 
+#include "engine/native_slice.hpp"
 #include "engine/parquet_slice_reader.hpp"
 
 #include "duckdb/planner/operator/logical_get.hpp"
@@ -10,7 +11,19 @@ using namespace duckdb;
 
 namespace {
 
+void AddRowGroups(const skein::RowGroupRange &range, const string &of, std::vector<string> &units) {
+	for (auto row_group = range.begin; row_group < range.end; row_group++) {
+		units.push_back("row group " + std::to_string(row_group) + " of " + of);
+	}
+}
+
 void AddScan(const LogicalGet &get, std::vector<string> &units) {
+	if (auto slice = NativeSliceOf(get)) {
+		for (auto &range : slice->ranges) {
+			AddRowGroups(range, "table " + slice->schema + "." + slice->table + " of " + slice->path, units);
+		}
+		return;
+	}
 	auto bind_data = dynamic_cast<const MultiFileBindData *>(get.bind_data.get());
 	if (!bind_data || !bind_data->file_list) {
 		return;
@@ -18,9 +31,7 @@ void AddScan(const LogicalGet &get, std::vector<string> &units) {
 	if (auto slice = dynamic_cast<const skein_parquet::SliceBindData *>(bind_data->bind_data.get())) {
 		for (auto &file : slice->files) {
 			for (auto &range : file.ranges) {
-				for (auto row_group = range.begin; row_group < range.end; row_group++) {
-					units.push_back("row group " + std::to_string(row_group) + " of " + file.path);
-				}
+				AddRowGroups(range, file.path, units);
 			}
 		}
 		return;

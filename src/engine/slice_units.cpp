@@ -7,6 +7,9 @@ namespace skein {
 using namespace duckdb;
 
 SliceUnits *SliceUnits::Of(optional_ptr<FunctionData> bind_data) {
+	if (auto units = dynamic_cast<SliceUnits *>(bind_data.get())) {
+		return units;
+	}
 	auto slice = dynamic_cast<MultiFileBindData *>(bind_data.get());
 	return slice ? dynamic_cast<SliceUnits *>(slice->bind_data.get()) : nullptr;
 }

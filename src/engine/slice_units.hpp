@@ -15,7 +15,8 @@ class LogicalOperator;
 
 namespace skein {
 
-//! What the bind data of every slice has in common, whatever the format of its files: it is made of units.
+//! What the bind data of every slice has in common, whatever it reads: it is made of units. A slice of files has it
+//! inside of DuckDB's MultiFileBindData.
 class SliceUnits {
 public:
 	virtual ~SliceUnits() = default;
@@ -23,8 +24,7 @@ public:
 	//! In their order in the slice their positions count from 0.
 	virtual duckdb::idx_t UnitCount() const = 0;
 	//! A slice like `slice`, whose bind data this is, of some of its units.
-	virtual duckdb::unique_ptr<duckdb::FunctionData> Part(const duckdb::MultiFileBindData &slice,
-														  UnitRange units) const = 0;
+	virtual duckdb::unique_ptr<duckdb::FunctionData> Part(const duckdb::FunctionData &slice, UnitRange units) const = 0;
 
 	//! Those of the bind data of a slice; nullptr if it is of another scan.
 	static SliceUnits *Of(duckdb::optional_ptr<duckdb::FunctionData> bind_data);

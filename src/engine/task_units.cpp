@@ -135,7 +135,7 @@ Parcel LeafUnits::Release(uint64_t at_least, uint64_t &left) {
 	if (range.Count() == 0) {
 		return {};
 	}
-	auto part = SliceUnits::Of(slice_)->Part(slice_->Cast<MultiFileBindData>(), range);
+	auto part = SliceUnits::Of(slice_)->Part(*slice_, range);
 	counts_.given += range.Count();
 	return {range.Count(), WriteSlice(*function_, *part)};
 }

@@ -2,6 +2,7 @@
 
 #include "coordinator/worker_resolver.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
+#include "engine/database_files.hpp"
 
 #include <thread>
 
@@ -122,6 +123,8 @@ std::shared_ptr<TraceExporter> SkeinInstance::Traces() {
 string SkeinInstance::Serve(const string &address) {
 	WorkerOptions options;
 	options.listen = address;
+	// The session may have the same files attached.
+	options.set_up = DatabaseFiles::KeepOpen;
 	auto worker = Worker::Start(options);
 	auto bound = worker->Address();
 	std::lock_guard<std::mutex> guard(mutex_);

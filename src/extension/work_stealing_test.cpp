@@ -46,6 +46,11 @@ protected:
 			Run(writer, "COPY (SELECT range AS k, 'v' || range AS s FROM " + rows + ") TO '" +
 							Path("list" + name + ".json") + "' (ARRAY true)");
 		}
+		Run(writer, "ATTACH '" + Path("shop.db") + "' AS made (ROW_GROUP_SIZE 2048)");
+		Run(writer, "CREATE TABLE made.sales AS SELECT range AS k, range % 97 AS g, 'sale ' || range AS s "
+					"FROM range(40000)");
+		Run(writer, "DELETE FROM made.sales WHERE k % 13 = 5 OR k BETWEEN 8192 AND 12287");
+		Run(writer, "DETACH made");
 		for (size_t i = 0; i < 7; i++) {
 			WorkerOptions options;
 			options.listen = "127.0.0.1:0";
@@ -74,6 +79,7 @@ protected:
 		view("wide", "read_csv('" + Path("wide*.csv") + "', union_by_name = true, filename = true)");
 		view("lines", "read_json('" + Path("lines*.json") + "', filename = true)");
 		view("list", "read_json('" + Path("list*.json") + "')");
+		Run(connection_, "ATTACH '" + Path("shop.db") + "' AS shop (READ_ONLY)");
 		Run(connection_, "CREATE VIEW everything AS SELECT k, s FROM facts UNION ALL SELECT k, s FROM text "
 						 "UNION ALL SELECT k, s FROM list");
 	}
@@ -189,6 +195,13 @@ TEST_F(WorkStealing, ReadsFilesOfOtherSchemas) {
 	ExpectAllShared("SELECT k, a, b, filename FROM wide");
 	ExpectAllShared("SELECT day, place, count(*), sum(k) FROM hive GROUP BY day, place");
 	ExpectSameRows("SELECT day, count(*), sum(k) FROM hive WHERE day = 1 AND place LIKE 'a%' GROUP BY day");
+}
+
+TEST_F(WorkStealing, ReadsTablesOfDatabaseFiles) {
+	ExpectAllShared("SELECT k, s, rowid FROM shop.sales");
+	ExpectAllShared("SELECT g, count(*), sum(k), min(s), max(rowid) FROM shop.sales WHERE k > 3000 GROUP BY g");
+	ExpectAllShared("SELECT k, s FROM shop.sales UNION ALL SELECT k, s FROM facts");
+	ExpectAllShared("SELECT g, count(*) FROM shop.sales JOIN dim ON g = dim.k GROUP BY g");
 }
 
 TEST_F(WorkStealing, ReadsTextFiles) {

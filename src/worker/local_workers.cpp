@@ -1,6 +1,7 @@
 #include "worker/local_workers.hpp"
 
 #include "engine/aggregate_state.hpp"
+#include "engine/native_slice.hpp"
 #include "engine/parquet_slice.hpp"
 #include "engine/text_slice.hpp"
 #include "exchange/logical_exchange.hpp"
@@ -28,6 +29,7 @@ size_t SlotsFor(DatabaseInstance &db) {
 void RegisterTravelling(DatabaseInstance &db) {
 	RegisterExchangeOperators(db);
 	RegisterParquetSlice(db);
+	RegisterNativeSlice(db);
 	RegisterTextSlices(db);
 	RegisterAggregateState(db);
 }
@@ -56,6 +58,7 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit, const SetUpWorker &set_up)
 	: temp_folder_(""), db_(MakeWorkerInstance(threads, memory_limit, temp_folder_.Path(), set_up)),
 	  slots_(SlotsFor(*db_->instance)) {
+	DatabaseFiles::KeepOpen(*db_->instance);
 }
 
 LocalWorkers::~LocalWorkers() {

@@ -3,6 +3,7 @@
 #include "planner/leaf/scan_leaf.hpp"
 
 #include "engine/fake_worker.hpp"
+#include "engine/native_slice.hpp"
 #include "engine/parquet_slice.hpp"
 #include "engine/plan_serializer.hpp"
 #include "engine/text_slice.hpp"
@@ -63,6 +64,7 @@ protected:
 		for (auto instance : {database_.instance.get(), &worker_.Instance()}) {
 			RegisterParquetSlice(*instance);
 			RegisterTextSlices(*instance);
+			RegisterNativeSlice(*instance);
 		}
 		worker_.Query("SET threads=4");
 	}

@@ -11,8 +11,8 @@ namespace {
 //!
 //!     Get[parquet files]   =>   DistributedLeaf[t0: row groups 0..3, t1: row groups 4..7, ...]
 //!     Get[csv files]       =>   DistributedLeaf[t0: files 0..3, t1: files 4..7, ...]
-//!     Get[native table]    =>   NetworkShuffle[in turn]        (forced, if no order is to be kept)
-//!                                 Get[native table]
+//!     Get[session's table] =>   NetworkShuffle[in turn]        (forced, if no order is to be kept)
+//!                                 Get[session's table]
 class ScanRule final : public PlacementRule {
 public:
 	bool Matches(const LogicalOperator &op) const override {
