@@ -18,8 +18,9 @@ void Set(duckdb::Connection &connection, const std::string &name, const std::str
 	}
 }
 
-//! Each query of more has operators with memory of their own.
+//! Every task that runs has operators with memory of their own: for more of them at the same time there is not enough.
 constexpr size_t MOST_CLIENTS_WITH_LITTLE_MEMORY = 4;
+constexpr size_t MOST_TASKS_WITH_LITTLE_MEMORY = 4;
 
 ClusterShape MakeShape(uint64_t seed, fuzz::Random &random) {
 	ClusterShape shape;
@@ -60,7 +61,9 @@ StressPlan StressPlan::Make(uint64_t seed, const std::string &only, size_t clien
 	if (clients > 0) {
 		plan.scenario.clients = clients;
 	}
-	if (plan.scenario.needs_memory || plan.scenario.clients > MOST_CLIENTS_WITH_LITTLE_MEMORY) {
+	auto running_tasks = plan.shape.slots * plan.shape.workers;
+	if (plan.scenario.needs_memory || plan.scenario.clients > MOST_CLIENTS_WITH_LITTLE_MEMORY || running_tasks == 0 ||
+		running_tasks > MOST_TASKS_WITH_LITTLE_MEMORY) {
 		plan.shape.memory_limit = "4GB";
 	}
 	return plan;
