@@ -49,8 +49,11 @@ wire::Message Attempt::StartMessage(const std::string &worker, const RunOptions 
 	if (std::any_of(stages.begin(), stages.end(), [](auto &it) { return !it.shared_leaves.empty(); })) {
 		auto &sharing = *start.mutable_unit_sharing();
 		sharing.set_always(options.always_share_units);
-		sharing.set_slow_task(options.slow_task);
-		sharing.set_unit_delay_micros(static_cast<uint64_t>(options.unit_delay.count()));
+		sharing.set_never(options.never_share_units);
+		auto &delays = options.unit_delays;
+		sharing.set_slow_task(delays.slow_task);
+		sharing.set_unit_delay_micros(static_cast<uint64_t>(delays.of_slow_task.count()));
+		sharing.set_other_unit_delay_micros(static_cast<uint64_t>(delays.of_each.count()));
 	}
 	for (auto &setting : plan_->settings) {
 		auto &target = *start.add_settings();
@@ -79,6 +82,13 @@ void Attempt::AddTask(const StagePlan &stage, uint32_t number, wire::StartTasks 
 		for (uint32_t producer = 0; producer < plan_->stages[input.stage - 1].tasks; producer++) {
 			producers.add_addresses(WorkerOf(input.stage, producer));
 		}
+	}
+	for (auto &leaf : stage.shared_leaves) {
+		uint64_t most = 0;
+		for (uint32_t other = 0; other < leaf.units.size(); other++) {
+			most = std::max(most, other == number ? 0 : leaf.units[other]);
+		}
+		task.add_most_units_of_others(most);
 	}
 	for (auto &output : stage.outputs) {
 		task.add_output_partitions(output.partitions);

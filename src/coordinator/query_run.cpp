@@ -412,7 +412,11 @@ void QueryRun::OnTasksStarted(const string &worker, const wire::TasksStarted &st
 
 void QueryRun::OnUnitsWanted(const wire::WantUnits &want) {
 	auto &leaf = want.leaf();
-	MoveUnits(leaf, [&]() { return units_.OnWanted({leaf.stage(), leaf.leaf()}, leaf.task()); });
+	UnitPace pace;
+	if (want.has_micros_per_unit()) {
+		pace = std::chrono::microseconds(want.micros_per_unit());
+	}
+	MoveUnits(leaf, [&]() { return units_.OnWanted({leaf.stage(), leaf.leaf()}, leaf.task(), pace); });
 }
 
 void QueryRun::OnUnitsReleased(const wire::UnitsReleased &released) {

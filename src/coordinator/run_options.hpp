@@ -14,6 +14,13 @@ enum class Retry {
 	QUERY
 };
 
+//! For tests: how much longer each unit of a task takes, in every stage.
+struct UnitDelays {
+	std::chrono::microseconds of_each{0};
+	uint32_t slow_task = 0;
+	std::chrono::microseconds of_slow_task{0};
+};
+
 struct RunOptions {
 	uint64_t page_bytes = uint64_t(1) << 20;
 	uint64_t buffer_bytes = uint64_t(256) << 20;
@@ -23,9 +30,9 @@ struct RunOptions {
 	bool profile = false;
 	//! Tasks give units to one another also where there is hardly anything to gain.
 	bool always_share_units = false;
-	//! For tests: so long each unit of this task takes longer, in every stage.
-	uint32_t slow_task = 0;
-	std::chrono::microseconds unit_delay{0};
+	//! They do not, though the plan lets them.
+	bool never_share_units = false;
+	UnitDelays unit_delays;
 };
 
 } // namespace skein

@@ -12,7 +12,7 @@ UnitBroker::UnitBroker(const DistributedPlan &plan) {
 	}
 }
 
-UnitBroker::Orders UnitBroker::OnWanted(const Leaf &leaf, uint32_t task) {
+UnitBroker::Orders UnitBroker::OnWanted(const Leaf &leaf, uint32_t task, UnitPace pace) {
 	Orders orders;
 	auto entry = leaves_.find(leaf);
 	if (entry == leaves_.end() || task >= entry->second.most_left.size()) {
@@ -21,7 +21,7 @@ UnitBroker::Orders UnitBroker::OnWanted(const Leaf &leaf, uint32_t task) {
 	}
 	auto &state = entry->second;
 	state.most_left[task] = 0;
-	state.waiting.push_back(task);
+	state.waiting.push_back({task, pace});
 	Serve(leaf, state, orders);
 	return orders;
 }
@@ -36,7 +36,7 @@ UnitBroker::Orders UnitBroker::OnReleased(const Leaf &leaf, uint32_t task, uint6
 	state.asked.reset();
 	state.most_left[task] = left;
 	if (parcel.units > 0) {
-		auto taker = state.waiting.front();
+		auto taker = state.waiting.front().task;
 		state.waiting.pop_front();
 		state.most_left[taker] = parcel.units;
 		orders.gives.push_back({leaf, taker, std::move(parcel)});
@@ -58,7 +58,7 @@ void UnitBroker::Serve(const Leaf &leaf, LeafState &state, Orders &orders) {
 		auto &left = state.most_left;
 		auto best = std::max_element(left.begin(), left.end());
 		if (*best == 0) {
-			orders.gives.push_back({leaf, state.waiting.front(), {}});
+			orders.gives.push_back({leaf, state.waiting.front().task, {}});
 			state.waiting.pop_front();
 			continue;
 		}
@@ -68,7 +68,7 @@ void UnitBroker::Serve(const Leaf &leaf, LeafState &state, Orders &orders) {
 			next_best = other == task ? next_best : std::max(next_best, left[other]);
 		}
 		state.asked = task;
-		orders.releases.push_back({leaf, task, next_best});
+		orders.releases.push_back({leaf, task, next_best, state.waiting.front().pace});
 	}
 }
 

@@ -32,6 +32,8 @@ public:
 		Leaf leaf;
 		uint32_t task = 0;
 		uint64_t at_least = 1;
+		//! Of the task that wants them.
+		UnitPace pace;
 	};
 	//! Units, or the news that there are none, for a task that wanted some.
 	struct Give {
@@ -47,16 +49,20 @@ public:
 
 	explicit UnitBroker(const DistributedPlan &plan);
 
-	Orders OnWanted(const Leaf &leaf, uint32_t task);
+	Orders OnWanted(const Leaf &leaf, uint32_t task, UnitPace pace = {});
 	//! The answer to a Release.
 	Orders OnReleased(const Leaf &leaf, uint32_t task, uint64_t left, Parcel parcel);
 	void OnTaskEnded(uint32_t stage, uint32_t task);
 
 private:
+	struct Taker {
+		uint32_t task = 0;
+		UnitPace pace;
+	};
 	struct LeafState {
 		//! By task, how many units that nobody has begun it can have.
 		std::vector<uint64_t> most_left;
-		std::deque<uint32_t> waiting;
+		std::deque<Taker> waiting;
 		std::optional<uint32_t> asked;
 	};
 

@@ -28,6 +28,15 @@ TEST(UnitBroker, AsksTheTaskThatCanHaveMost) {
 	EXPECT_TRUE(orders.gives.empty());
 }
 
+TEST(UnitBroker, TellsHowFastTheTaskReadsThatWantsUnits) {
+	UnitBroker broker(PlanOf({4, 9, 6}));
+	broker.OnWanted(LEAF, 0, std::chrono::microseconds(70));
+	broker.OnWanted(LEAF, 2, std::chrono::microseconds(80));
+	auto orders = broker.OnReleased(LEAF, 1, 4, {5, "slice"});
+	ASSERT_EQ(orders.releases.size(), 1u);
+	EXPECT_EQ(orders.releases[0].pace, std::chrono::microseconds(80));
+}
+
 TEST(UnitBroker, GivesWhatWasReleased) {
 	UnitBroker broker(PlanOf({1, 9}));
 	broker.OnWanted(LEAF, 0);

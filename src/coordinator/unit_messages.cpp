@@ -30,6 +30,9 @@ void SendOrders(Node &node, const Attempt &attempt, const UnitBroker::Orders &or
 		auto &release = *message.mutable_release_units();
 		SetLeaf(attempt.Key(), order.leaf, order.task, *release.mutable_leaf());
 		release.set_at_least(order.at_least);
+		if (order.pace) {
+			release.set_micros_per_unit(static_cast<uint64_t>(order.pace->count()));
+		}
 		SendTo(node, attempt.WorkerOf(order.leaf.stage, order.task), message);
 	}
 	for (auto &order : orders.gives) {

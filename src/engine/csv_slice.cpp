@@ -106,6 +106,7 @@ shared_ptr<BaseFileReader> CsvSliceInterface::CreateReader(ClientContext &contex
 		return make_shared_ptr<skein::ReleasedFile>(file);
 	}
 	slice.Begin();
+	slice.NoteRead();
 	auto schema = slice.file_schemas.empty() ? nullptr : &slice.file_schemas[position];
 	auto options = schema ? schema->options : slice.options;
 	auto one_thread = global_state.Cast<CSVGlobalState>().SingleThreadedRead();

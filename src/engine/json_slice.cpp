@@ -109,6 +109,7 @@ shared_ptr<BaseFileReader> JsonSliceInterface::CreateReader(ClientContext &conte
 		return make_shared_ptr<skein::ReleasedFile>(file);
 	}
 	slice.Begin();
+	slice.NoteRead();
 	auto &part = slice.files[position];
 	auto reader = make_shared_ptr<JSONReader>(context, slice.options, OpenFileInfo(part.open_path));
 	try {

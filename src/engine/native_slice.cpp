@@ -126,6 +126,7 @@ struct NativeGlobalState final : public GlobalTableFunctionState {
 			}
 			if (data.Claim(position)) {
 				data.Begin();
+				data.NoteRead();
 				return optional_idx(position);
 			}
 		}

@@ -144,6 +144,7 @@ AsyncResult SliceReader::Scan(ClientContext &context, GlobalTableFunctionState &
 		if (state.offset_in_group > row && !local.has_read_rows) {
 			local.has_read_rows = true;
 			local.row_groups_read++;
+			units_.NoteRead();
 		}
 	}
 	return result;

@@ -46,6 +46,13 @@ public:
 		}
 	}
 
+	//! A unit that was begun turns out to have rows to be read.
+	void NoteRead() const {
+		if (supply) {
+			supply->NoteRead();
+		}
+	}
+
 	//! The number of the leaf in its stage, if its tasks may give units to one another. Travels.
 	duckdb::optional_idx leaf;
 	//! Set by whoever executes the slice if units may leave it; never copied.

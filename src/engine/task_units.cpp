@@ -13,8 +13,8 @@ using namespace duckdb;
 
 namespace {
 
-//! A scan that took less asks for nothing: the shares of the others are as small.
-constexpr std::chrono::milliseconds SHORT_SCAN{20};
+//! Shares that are read in less are read before anybody could help.
+constexpr std::chrono::milliseconds SHORT_SHARE{20};
 //! Units that are read in less stay where they are.
 constexpr std::chrono::milliseconds SHORT_REST{10};
 
@@ -31,17 +31,17 @@ string WriteSlice(const TableFunction &function, FunctionData &slice) {
 
 } // namespace
 
-LeafUnits::LeafUnits(SharingOptions options, std::function<void()> ask) : options_(options), ask_(std::move(ask)) {
+LeafUnits::LeafUnits(SharingOptions options, uint64_t most_of_others, std::function<void(UnitPace)> ask)
+	: options_(options), most_of_others_(most_of_others), ask_(std::move(ask)) {
 }
 
 std::shared_ptr<UnitSupply> LeafUnits::SetSlice(const TableFunction &function, FunctionData &bind_data) {
 	auto &units = *SliceUnits::Of(bind_data);
 	units.supply = std::make_shared<UnitSupply>(units.UnitCount());
-	if (options_.unit_delay.count() > 0) {
-		units.on_begin = [this]() { Delay(); };
-	}
+	units.on_begin = [this, supply = units.supply.get()]() { OnBegin(*supply); };
 	std::lock_guard<std::mutex> guard(mutex_);
 	counts_.read += supply_ ? supply_->Claimed() : 0;
+	read_before_ += supply_ ? supply_->Read() : 0;
 	function_ = function;
 	slice_ = bind_data;
 	supply_ = units.supply;
@@ -58,6 +58,14 @@ void LeafUnits::Begin(std::function<void()> on_news) {
 	on_news_ = std::move(on_news);
 }
 
+void LeafUnits::OnBegin(UnitSupply &supply) {
+	// If it is the last one, the answer comes while it is read.
+	AskIfEmpty(supply, false);
+	if (options_.unit_delay.count() > 0) {
+		Delay();
+	}
+}
+
 void LeafUnits::AskIfEmpty(UnitSupply &supply, bool dry) {
 	if (dry) {
 		supply.Close();
@@ -65,20 +73,22 @@ void LeafUnits::AskIfEmpty(UnitSupply &supply, bool dry) {
 	if (!supply.IsEmpty()) {
 		return;
 	}
+	UnitPace pace;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		if (state_ != State::READING || supply_.get() != &supply) {
 			return;
 		}
-		if (!options_.always && Clock::now() - *began_at_ < SHORT_SCAN) {
+		if (!IsWorthAskingLocked(dry)) {
 			if (dry) {
 				state_ = State::ENDED;
 			}
 			return;
 		}
 		state_ = State::ASKED;
+		pace = PaceLocked();
 	}
-	ask_();
+	ask_(pace);
 }
 
 void LeafUnits::Delay() {
@@ -114,25 +124,65 @@ void LeafUnits::Close() {
 	closed_.notify_all();
 }
 
-bool LeafUnits::IsWorthLocked() {
-	// Of a slice that nobody has begun, somebody else has read a like share in SHORT_SCAN or more.
-	auto begun = supply_->Claimed();
-	if (options_.always || !began_at_ || begun == 0) {
+uint64_t LeafUnits::ReadLocked() {
+	return read_before_ + (supply_ ? supply_->Read() : 0);
+}
+
+UnitPace LeafUnits::PaceLocked() {
+	auto read = ReadLocked();
+	if (!began_at_ || read == 0) {
+		return std::nullopt;
+	}
+	// The last one is half done.
+	auto pace = (Clock::now() - *began_at_) / (static_cast<double>(read) - 0.5);
+	return std::chrono::ceil<std::chrono::microseconds>(pace);
+}
+
+bool LeafUnits::IsWorthAskingLocked(bool dry) {
+	if (options_.always || options_.never) {
+		return options_.always;
+	}
+	if (most_of_others_ < 2) {
+		// It has been begun.
+		return false;
+	}
+	auto read = ReadLocked();
+	if (read == 0) {
+		// Those that are begun may have rows. Units without say nothing of the others'.
+		return dry;
+	}
+	auto took = Clock::now() - *began_at_;
+	return took >= SHORT_SHARE ||
+		   took * (static_cast<double>(most_of_others_) / static_cast<double>(read)) >= SHORT_SHARE;
+}
+
+bool LeafUnits::IsWorthReleasingLocked() {
+	// Of a slice that nobody has begun, somebody else has read a like share in SHORT_SHARE or more.
+	auto read = ReadLocked();
+	if (options_.always || !began_at_ || read == 0) {
 		return true;
 	}
-	return (Clock::now() - *began_at_) * (static_cast<double>(supply_->Left()) / static_cast<double>(begun)) >=
+	return (Clock::now() - *began_at_) * (static_cast<double>(supply_->Left()) / static_cast<double>(read)) >=
 		   SHORT_REST;
 }
 
-Parcel LeafUnits::Release(uint64_t at_least, uint64_t &left) {
+Parcel LeafUnits::Release(uint64_t at_least, UnitPace taker, uint64_t &left) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	left = 0;
-	if (!slice_ || !IsWorthLocked()) {
+	if (!slice_ || !IsWorthReleasingLocked()) {
 		return {};
 	}
-	auto range = supply_->Release(at_least);
+	UnitPaces paces;
+	auto owner = PaceLocked();
+	if (owner && taker && taker->count() > 0) {
+		// It asks when it begins its last unit.
+		paces = {static_cast<double>(owner->count()), static_cast<double>(taker->count()), 1};
+	}
+	auto range = supply_->Release(at_least, paces);
 	left = supply_->Left();
 	if (range.Count() == 0) {
+		// Whoever asks is so slow that this task is done sooner; to ask again would not change that.
+		left = left >= at_least ? 0 : left;
 		return {};
 	}
 	auto part = SliceUnits::Of(slice_)->Part(*slice_, range);
@@ -165,8 +215,9 @@ UnitCounts LeafUnits::Counts() {
 	return result;
 }
 
-TaskUnits::TaskUnits(SharingOptions options, std::function<void(uint64_t leaf)> ask)
-	: options_(options), ask_(std::move(ask)) {
+TaskUnits::TaskUnits(SharingOptions options, std::vector<uint64_t> most_of_others,
+					 std::function<void(uint64_t leaf, UnitPace)> ask)
+	: options_(options), most_of_others_(std::move(most_of_others)), ask_(std::move(ask)) {
 }
 
 duckdb::shared_ptr<TaskUnits> TaskUnits::Find(ClientContext &context) {
@@ -174,7 +225,9 @@ duckdb::shared_ptr<TaskUnits> TaskUnits::Find(ClientContext &context) {
 }
 
 std::shared_ptr<LeafUnits> TaskUnits::Open(uint64_t leaf, const TableFunction &function, FunctionData &bind_data) {
-	auto result = std::make_shared<LeafUnits>(options_, [ask = ask_, leaf]() { ask(leaf); });
+	auto most_of_others = leaf < most_of_others_.size() ? most_of_others_[leaf] : 0;
+	auto result =
+		std::make_shared<LeafUnits>(options_, most_of_others, [ask = ask_, leaf](UnitPace pace) { ask(leaf, pace); });
 	result->SetSlice(function, bind_data);
 	std::vector<std::function<void(LeafUnits *)>> waiting;
 	{

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace skein {
 
@@ -26,9 +27,14 @@ struct Parcel {
 struct SharingOptions {
 	//! Also where there is hardly anything to gain.
 	bool always = false;
+	//! Not at all; for tests, which have unit_delay then.
+	bool never = false;
 	//! So long each unit of this task takes longer than it would; for tests.
 	std::chrono::microseconds unit_delay{0};
 };
+
+//! How long a task takes for a unit of a leaf; nothing as long as it has not read any.
+using UnitPace = std::optional<std::chrono::microseconds>;
 
 //! What became of the units of a leaf, or of all leaves of a task.
 struct UnitCounts {
@@ -46,15 +52,18 @@ struct UnitCounts {
 //! which notices a peer that is gone and ends the query.
 class LeafUnits {
 public:
-	//! `ask` asks whoever runs the query for units; one Give() follows.
-	LeafUnits(SharingOptions options, std::function<void()> ask);
+	//! `most_of_others`: how many units the task that was dealt most of the other tasks was dealt. `ask` asks whoever
+	//! runs the query for units, and says how fast this task reads; one Give() follows.
+	LeafUnits(SharingOptions options, uint64_t most_of_others, std::function<void(UnitPace)> ask);
 
 	//! The scan has a slice to read, its first or what Take() returned. Both arguments must live until the next call or
 	//! Close(). Returns the slice's units, which its readers claim.
 	std::shared_ptr<UnitSupply> SetSlice(const duckdb::TableFunction &function, duckdb::FunctionData &bind_data);
 	//! The scan has begun. `on_news` is called, without locks, when an answer has come.
 	void Begin(std::function<void()> on_news);
-	//! To be called now and then, without locks: asks for more when every unit of the present slice has been begun.
+	//! To be called now and then, without locks: asks for more when every unit of the present slice has been begun, if
+	//! the others can have units that take some time: they were dealt more than one, and as fast as this task has read
+	//! its own, or because it has read none, they are not yet done with as many as they were dealt.
 	//! `supply`: of the slice that the caller reads, of which there is nothing left to begin if it is `dry`.
 	void AskIfEmpty(UnitSupply &supply, bool dry);
 	//! Whether the scan has to wait for an answer.
@@ -66,9 +75,9 @@ public:
 	//! The scan has ended: nothing leaves and nothing is wanted any more.
 	void Close();
 
-	//! For the worker. Takes units away, if at least `at_least` are left, and if that is worth it; `left`: how many are
-	//! there afterwards, 0 if they are not worth it.
-	Parcel Release(uint64_t at_least, uint64_t &left);
+	//! For the worker. Takes units away for a task of this pace, if at least `at_least` are left, and if that is worth
+	//! it; `left`: how many are there afterwards, 0 if they are not worth it.
+	Parcel Release(uint64_t at_least, UnitPace taker, uint64_t &left);
 	//! The answer to a question; without units: nobody has any.
 	void Give(Parcel parcel);
 	UnitCounts Counts();
@@ -89,13 +98,22 @@ private:
 		ENDED
 	};
 
+	//! A unit of the slice is going to be read.
+	void OnBegin(UnitSupply &supply);
 	//! As long as a unit is to take longer.
 	void Delay();
+	//! Whether as many units as the others were dealt take some time, as far as that can be told. `dry`: all units that
+	//! were begun are read.
+	bool IsWorthAskingLocked(bool dry);
 	//! Whether what is left of the slice is going to take some time, as far as that can be told.
-	bool IsWorthLocked();
+	bool IsWorthReleasingLocked();
+	//! Units that turned out to have rows, of all slices.
+	uint64_t ReadLocked();
+	UnitPace PaceLocked();
 
 	const SharingOptions options_;
-	const std::function<void()> ask_;
+	const uint64_t most_of_others_;
+	const std::function<void(UnitPace)> ask_;
 	std::mutex mutex_;
 	std::condition_variable closed_;
 	State state_ = State::READING;
@@ -108,6 +126,7 @@ private:
 	std::function<void()> on_news_;
 	//! Without those of the present slice that were read.
 	UnitCounts counts_;
+	uint64_t read_before_ = 0;
 };
 
 //! The leaves of one task that may give units to other tasks and get some; attached to the task's connection before it
@@ -116,8 +135,9 @@ class TaskUnits final : public duckdb::ClientContextState {
 public:
 	static constexpr const char *KEY = "skein_task_units";
 
-	//! `ask` is LeafUnits', for the leaf of a number.
-	TaskUnits(SharingOptions options, std::function<void(uint64_t leaf)> ask);
+	//! `most_of_others`, by the number of the leaf, and `ask` are LeafUnits'.
+	TaskUnits(SharingOptions options, std::vector<uint64_t> most_of_others,
+			  std::function<void(uint64_t leaf, UnitPace)> ask);
 
 	//! Those of the task that runs in `context`; nullptr if its leaves keep their units.
 	static duckdb::shared_ptr<TaskUnits> Find(duckdb::ClientContext &context);
@@ -136,7 +156,8 @@ public:
 
 private:
 	const SharingOptions options_;
-	const std::function<void(uint64_t)> ask_;
+	const std::vector<uint64_t> most_of_others_;
+	const std::function<void(uint64_t, UnitPace)> ask_;
 	std::mutex mutex_;
 	std::map<uint64_t, std::shared_ptr<LeafUnits>> leaves_;
 	bool complete_ = false;

@@ -4,6 +4,19 @@
 
 namespace skein {
 
+uint64_t UnitsToGive(uint64_t left, UnitPaces paces) {
+	// Half of the unit in progress is still to be read.
+	auto until_done = [&](uint64_t given) {
+		auto taker = given == 0 ? 0 : (static_cast<double>(given) + paces.taker_has) * paces.taker;
+		return std::max(taker, (static_cast<double>(left - given) + 0.5) * paces.owner);
+	};
+	auto even =
+		((static_cast<double>(left) + 0.5) * paces.owner - paces.taker_has * paces.taker) / (paces.owner + paces.taker);
+	auto fewer = std::min(left, static_cast<uint64_t>(std::max(even, 0.0)));
+	auto more = std::min(left, fewer + 1);
+	return until_done(more) < until_done(fewer) ? more : fewer;
+}
+
 UnitSupply::UnitSupply(uint64_t units) : end_(units), empty_(units == 0) {
 }
 
@@ -18,13 +31,13 @@ bool UnitSupply::Claim(uint64_t position) {
 	return true;
 }
 
-UnitRange UnitSupply::Release(uint64_t at_least) {
+UnitRange UnitSupply::Release(uint64_t at_least, UnitPaces paces) {
 	std::lock_guard<std::mutex> guard(mutex_);
 	auto left = next_ < end_ ? end_ - next_ : 0;
 	if (closed_ || left == 0 || left < at_least) {
 		return {};
 	}
-	UnitRange result{end_ - std::max<uint64_t>(1, left / 2), end_};
+	UnitRange result{end_ - UnitsToGive(left, paces), end_};
 	end_ = result.begin;
 	NoteLeft();
 	return result;

@@ -17,6 +17,17 @@ struct UnitRange {
 	}
 };
 
+//! How long two tasks take for a unit, on any scale.
+struct UnitPaces {
+	double owner = 1;
+	double taker = 1;
+	//! What the taker is still to read before what it gets.
+	double taker_has = 0;
+};
+
+//! How many of `left` units the owner, which is in the middle of another one, gives away so that both are done soonest.
+uint64_t UnitsToGive(uint64_t left, UnitPaces paces);
+
 //! The units of one slice that nobody has begun to read.
 //!
 //! Whoever reads the slice claims them, about from the first to the last; whoever gives units to another task releases
@@ -29,8 +40,8 @@ public:
 	//! Begins a unit. False if it was released, or if the supply is closed: it must not be read then. Units before it
 	//! are not released any more; they may still be claimed.
 	bool Claim(uint64_t position);
-	//! Takes half of what is left from the end, at least one unit; nothing if less than `at_least` units are left.
-	UnitRange Release(uint64_t at_least);
+	//! Takes UnitsToGive() of what is left from the end; nothing if less than `at_least` units are left.
+	UnitRange Release(uint64_t at_least, UnitPaces paces = {});
 	//! Nothing is claimed or released any more.
 	void Close();
 	//! Whether unit `position` can still be claimed.
@@ -41,6 +52,13 @@ public:
 		return empty_;
 	}
 	uint64_t Claimed();
+	//! A unit that was claimed has rows: statistics and filters have not ruled it out.
+	void NoteRead() {
+		read_++;
+	}
+	uint64_t Read() const {
+		return read_;
+	}
 
 private:
 	//! Under mutex_.
@@ -55,6 +73,7 @@ private:
 	uint64_t claimed_ = 0;
 	bool closed_ = false;
 	std::atomic<bool> empty_;
+	std::atomic<uint64_t> read_{0};
 };
 
 } // namespace skein

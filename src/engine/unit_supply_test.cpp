@@ -1,7 +1,7 @@
 #include "engine/unit_supply.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
-
 #include <random>
 #include <thread>
 #include <vector>
@@ -30,6 +30,48 @@ TEST(UnitSupply, ReleasesHalfOfWhatIsLeftFromTheEnd) {
 	EXPECT_EQ(ClaimAll(supply, 9), (std::vector<uint64_t>{0, 1, 2, 3, 4}));
 	EXPECT_EQ(supply.Release(1).Count(), 0u);
 	EXPECT_TRUE(supply.IsEmpty());
+}
+
+TEST(UnitsToGive, IsHalfIfBothAreEquallyFast) {
+	const std::vector<uint64_t> expected{0, 1, 1, 2, 2, 3, 3, 4, 4};
+	for (uint64_t left = 0; left < expected.size(); left++) {
+		EXPECT_EQ(UnitsToGive(left, {}), expected[left]) << left;
+	}
+}
+
+TEST(UnitsToGive, EndsBothAtOneTime) {
+	// Four times faster than the owner: all that is done before the owner is done with the unit that it has begun.
+	EXPECT_EQ(UnitsToGive(2, {4, 1}), 2u);
+	EXPECT_EQ(UnitsToGive(100, {4, 1}), 81u);
+	// Four times slower, none that the owner has done sooner.
+	EXPECT_EQ(UnitsToGive(1, {1, 4}), 0u);
+	EXPECT_EQ(UnitsToGive(2, {1, 4}), 0u);
+	EXPECT_EQ(UnitsToGive(100, {1, 4}), 20u);
+}
+
+TEST(UnitsToGive, LeavesTheLastToItsOwnerIfTheOtherHasOneAsWell) {
+	EXPECT_EQ(UnitsToGive(1, {1, 1, 1}), 0u);
+	EXPECT_EQ(UnitsToGive(2, {1, 1, 1}), 1u);
+	EXPECT_EQ(UnitsToGive(100, {1, 1, 1}), 50u);
+	EXPECT_EQ(UnitsToGive(1, {4, 1, 1}), 1u);
+}
+
+TEST(UnitsToGive, IsTheBestOfAllNumbers) {
+	for (double owner : {0.01, 0.3, 1.0, 3.0, 700.0}) {
+		for (double taker_has : {0.0, 1.0}) {
+			for (uint64_t left = 0; left < 50; left++) {
+				auto until_done = [&](uint64_t given) {
+					auto taker = given == 0 ? 0 : static_cast<double>(given) + taker_has;
+					return std::max(taker, (static_cast<double>(left - given) + 0.5) * owner);
+				};
+				auto given = UnitsToGive(left, {owner, 1, taker_has});
+				ASSERT_LE(given, left);
+				for (uint64_t other = 0; other <= left; other++) {
+					EXPECT_LE(until_done(given), until_done(other)) << left << " left, " << owner << ", not " << other;
+				}
+			}
+		}
+	}
 }
 
 TEST(UnitSupply, ReleasesTheLastUnit) {

@@ -18,7 +18,7 @@ public:
 };
 
 //! The version of the messages and pages; nodes of different versions refuse each other.
-constexpr uint32_t PROTOCOL_VERSION = 3;
+constexpr uint32_t PROTOCOL_VERSION = 4;
 //! The address that stands for the node which started a query: a link it dialled is used in the other direction.
 constexpr const char *COORDINATOR_ADDRESS = "@coordinator";
 

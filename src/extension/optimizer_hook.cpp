@@ -103,6 +103,10 @@ PlannerOptions OptionsFor(ClientContext &context, const Settings &settings, idx_
 	// Workers of one process share its threads: none is slower than another.
 	auto local = settings.cluster.empty() && settings.work_stealing == WorkStealing::AUTO;
 	options.work_stealing = local ? WorkStealing::OFF : settings.work_stealing;
+	if (settings.work_stealing == WorkStealing::OFF && settings.unit_delays.of_slow_task.count() > 0) {
+		// Only shared leaves have units that can be delayed.
+		options.work_stealing = WorkStealing::FORCE;
+	}
 	Value preserve;
 	options.preserve_order =
 		!context.TryGetCurrentSetting("preserve_insertion_order", preserve) || preserve.GetValue<bool>();
@@ -134,8 +138,8 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	run_options.retry = settings.retry;
 	run_options.compression = settings.compression;
 	run_options.always_share_units = settings.work_stealing == WorkStealing::FORCE;
-	run_options.slow_task = settings.slow_task;
-	run_options.unit_delay = settings.unit_delay;
+	run_options.never_share_units = settings.work_stealing == WorkStealing::OFF;
+	run_options.unit_delays = settings.unit_delays;
 	run_options.profile = IsAnalyze(*statement);
 	PlannerCallbacks callbacks;
 	callbacks.bind = [&](std::shared_ptr<const DistributedPlan> plan) {

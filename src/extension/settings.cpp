@@ -153,17 +153,24 @@ void CheckTraceParent(ClientContext &context, SetScope scope, Value &value) {
 									text);
 	}
 }
-//! A task and how much longer each of its units takes, as in `1:20 ms`; nothing for nobody.
-std::pair<uint32_t, std::chrono::milliseconds> ParseUnitDelay(const string &text) {
+//! How much longer each unit of a task takes, as in `1:20 ms`, or `5 ms, 1:20 ms` if that of all others takes longer,
+//! too; nothing for nobody.
+UnitDelays ParseUnitDelays(const string &text) {
+	UnitDelays result;
 	if (text.empty()) {
-		return {0, std::chrono::milliseconds(0)};
+		return result;
 	}
-	auto colon = text.find(':');
-	uint32_t task = 0;
-	if (colon == string::npos || !TryCast::Operation(string_t(text.substr(0, colon)), task)) {
-		throw InvalidInputException("a task and a length of time are needed, as in '1:20 ms', not '%s'", text);
+	auto comma = text.find(',');
+	if (comma != string::npos) {
+		result.of_each = ParseDuration(text.substr(0, comma));
 	}
-	return {task, ParseDuration(text.substr(colon + 1))};
+	auto slow = comma == string::npos ? text : text.substr(comma + 1);
+	auto colon = slow.find(':');
+	if (colon == string::npos || !TryCast::Operation(string_t(slow.substr(0, colon)), result.slow_task)) {
+		throw InvalidInputException("a task and a length of time are needed, as in '1:20 ms', not '%s'", slow);
+	}
+	result.of_slow_task = ParseDuration(slow.substr(colon + 1));
+	return result;
 }
 
 void CheckMode(ClientContext &context, SetScope scope, Value &value) {
@@ -182,7 +189,7 @@ void CheckWorkStealing(ClientContext &context, SetScope scope, Value &value) {
 	ParseWorkStealing(value.ToString());
 }
 void CheckUnitDelay(ClientContext &context, SetScope scope, Value &value) {
-	ParseUnitDelay(value.ToString());
+	ParseUnitDelays(value.ToString());
 }
 void CheckBytes(ClientContext &context, SetScope scope, Value &value) {
 	ParseBytes(value.ToString());
@@ -234,8 +241,9 @@ void RegisterSettings(DBConfig &config) {
 							  "pay, force wherever it is right",
 							  text, Value("auto"), CheckWorkStealing);
 	config.AddExtensionOption("skein_debug_unit_delay",
-							  "For tests: a task, each unit of which takes so much longer, as in '1:20 ms'", text,
-							  Value(""), CheckUnitDelay);
+							  "For tests: a task, each unit of which takes so much longer, as in '1:20 ms', or "
+							  "'5 ms, 1:20 ms' if those of the others do, too",
+							  text, Value(""), CheckUnitDelay);
 	config.AddExtensionOption("skein_query_timeout", "Longest time of a distributed query, in seconds; 0: no limit",
 							  text, Value("0"), CheckDuration);
 	config.AddExtensionOption("skein_connect_timeout", "Longest time to reach a worker", text, Value("5 seconds"),
@@ -264,7 +272,7 @@ Settings Settings::Read(ClientContext &context) {
 	result.compression = ParseCompression(ReadText(context, "skein_compression"));
 	result.retry = ParseRetry(ReadText(context, "skein_retry"));
 	result.work_stealing = ParseWorkStealing(ReadText(context, "skein_work_stealing"));
-	std::tie(result.slow_task, result.unit_delay) = ParseUnitDelay(ReadText(context, "skein_debug_unit_delay"));
+	result.unit_delays = ParseUnitDelays(ReadText(context, "skein_debug_unit_delay"));
 	result.query_timeout = ParseDuration(ReadText(context, "skein_query_timeout"));
 	result.trace_endpoint = ReadText(context, "skein_trace_endpoint");
 	result.trace_parent = ReadText(context, "skein_trace_parent");

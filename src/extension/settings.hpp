@@ -24,8 +24,7 @@ struct Settings {
 	Retry retry = Retry::QUERY;
 	LinkCompression compression = LinkCompression::AUTO;
 	WorkStealing work_stealing = WorkStealing::AUTO;
-	uint32_t slow_task = 0;
-	std::chrono::microseconds unit_delay{0};
+	UnitDelays unit_delays;
 	std::chrono::milliseconds query_timeout{0};
 	LinkOptions link;
 	//! Empty: nothing is traced.

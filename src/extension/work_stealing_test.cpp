@@ -32,6 +32,9 @@ protected:
 		Run(writer,
 			"COPY (SELECT range AS k, range % 3 AS day, 'a b/' || (range % 4) AS place FROM range(20000)) TO '" +
 				Path("hive") + "' (FORMAT parquet, PARTITION_BY (day, place))");
+		Run(writer, "COPY (SELECT range AS k, range * 3 AS v, hash(range) AS h FROM range(192000)) TO '" +
+						Path("sorted.parquet") + "' (ROW_GROUP_SIZE 8192)");
+		Run(writer, "COPY (SELECT 132000 + 100 * range AS k FROM range(600)) TO '" + Path("tail.parquet") + "'");
 		Run(writer, "COPY (SELECT range AS k, 'dim ' || range AS d FROM range(50)) TO '" + Path("dim.parquet") + "'");
 		for (int file = 0; file < 12; file++) {
 			auto rows = "range(" + std::to_string(file * 500) + ", " + std::to_string(file * 500 + 500) + ")";
@@ -249,13 +252,32 @@ TEST_F(WorkStealing, IsOffWhereTheSettingSaysSo) {
 	UseWorkers(3);
 	SlowDown(0);
 	string sql = "SELECT sum(v) FROM facts";
-	for (string off : {"off", "auto"}) {
-		// The tables are too small for auto.
-		Run(connection_, "SET skein_work_stealing = '" + off + "'");
-		Run(connection_, sql);
-		EXPECT_EQ(LastShared().planned, 0) << off;
-	}
+	Run(connection_, "SET skein_work_stealing = 'off'");
+	Run(connection_, sql);
+	EXPECT_EQ(LastShared().changed, 0);
+	// The tables are too small for auto.
+	Run(connection_, "SET skein_work_stealing = 'auto'");
+	Run(connection_, sql);
+	EXPECT_EQ(LastShared().planned, 0);
 	EXPECT_TRUE(connection_.Query("SET skein_work_stealing = 'sometimes'")->HasError());
+}
+
+TEST_F(WorkStealing, TasksThatFiltersLeaveNothingHelpTheOthers) {
+	auto sql = "SELECT count(*), sum(v), max(h) FROM '" + Path("sorted.parquet") + "' JOIN '" + Path("tail.parquet") +
+			   "' USING (k)";
+	Run(connection_, "SET skein_mode = 'off'");
+	auto expected = RowsOf(*Run(connection_, sql));
+	Run(connection_, "SET skein_mode = 'force'");
+	Run(connection_, "SET skein_work_stealing = 'auto'");
+	Run(connection_, "SET skein_join = 'broadcast'");
+	UseWorkers(3);
+	Run(connection_, "SET skein_debug_unit_delay = '2:30 ms'");
+	// The filter that the join finds excludes all that the first two tasks have, long before the last one is done.
+	EXPECT_EQ(RowsOf(*Run(connection_, sql)), expected);
+	EXPECT_GT(LastShared().planned, 0);
+	EXPECT_GT(LastShared().changed, 1);
+	Run(connection_, "SET skein_work_stealing = 'force'");
+	ExpectAllShared(sql);
 }
 
 TEST_F(WorkStealing, EndsWithTheErrorOfAUnit) {

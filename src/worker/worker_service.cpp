@@ -289,7 +289,11 @@ void WorkerService::ReleaseUnits(const std::shared_ptr<Link> &link, const wire::
 		*released.mutable_leaf() = release.leaf();
 		if (leaf) {
 			uint64_t left;
-			auto parcel = leaf->Release(release.at_least(), left);
+			UnitPace pace;
+			if (release.has_micros_per_unit()) {
+				pace = std::chrono::microseconds(release.micros_per_unit());
+			}
+			auto parcel = leaf->Release(release.at_least(), pace, left);
 			released.set_left(left);
 			released.mutable_parcel()->set_units(parcel.units);
 			released.mutable_parcel()->set_slice(parcel.slice);
@@ -443,12 +447,16 @@ duckdb::shared_ptr<TaskUnits> WorkerService::MakeUnits(Query &query, const wire:
 													   const wire::Task &task) {
 	SharingOptions options;
 	options.always = sharing.always();
-	if (task.task() == sharing.slow_task()) {
-		options.unit_delay = std::chrono::microseconds(sharing.unit_delay_micros());
-	}
+	options.never = sharing.never();
+	auto is_slow = task.task() == sharing.slow_task();
+	options.unit_delay =
+		std::chrono::microseconds(is_slow ? sharing.unit_delay_micros() : sharing.other_unit_delay_micros());
 	TaskKey key{query.key.query, task.stage(), task.task(), query.key.attempt};
-	auto ask = [link = query.link, key](uint64_t leaf) {
+	auto ask = [link = query.link, key](uint64_t leaf, UnitPace pace) {
 		wire::Message message;
+		if (pace) {
+			message.mutable_want_units()->set_micros_per_unit(static_cast<uint64_t>(pace->count()));
+		}
 		auto &target = *message.mutable_want_units()->mutable_leaf();
 		target.set_query(key.query);
 		target.set_attempt(key.attempt);
@@ -457,7 +465,8 @@ duckdb::shared_ptr<TaskUnits> WorkerService::MakeUnits(Query &query, const wire:
 		target.set_leaf(leaf);
 		SendMessage(*link, message);
 	};
-	auto units = make_shared_ptr<TaskUnits>(options, std::move(ask));
+	std::vector<uint64_t> others(task.most_units_of_others().begin(), task.most_units_of_others().end());
+	auto units = make_shared_ptr<TaskUnits>(options, std::move(others), std::move(ask));
 	query.units[{key.stage, key.task}] = units;
 	return units;
 }
