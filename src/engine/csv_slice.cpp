@@ -23,7 +23,7 @@ struct CsvFileSchema {
 
 //! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file.
 struct CsvSliceData final : public ReadCSVData, public skein::SliceUnits {
-	vector<skein::SliceFile> files;
+	skein::SharedFiles<skein::SliceFile> files;
 	//! One per file with `union_by_name`, else none.
 	vector<CsvFileSchema> file_schemas;
 
@@ -36,14 +36,14 @@ struct CsvSliceData final : public ReadCSVData, public skein::SliceUnits {
 	unique_ptr<FunctionData> Part(const FunctionData &slice, skein::UnitRange units) const override;
 	//! With some of the files.
 	unique_ptr<CsvSliceData> CopyOf(skein::UnitRange units) const {
-		auto begin = static_cast<std::ptrdiff_t>(units.begin);
-		auto end = static_cast<std::ptrdiff_t>(units.end);
 		auto result = make_uniq<CsvSliceData>();
 		result->options = options;
 		result->csv_schema = csv_schema;
-		result->files.assign(files.begin() + begin, files.begin() + end);
+		result->files = files.Part(units.begin, units.end);
 		if (!file_schemas.empty()) {
-			result->file_schemas.assign(file_schemas.begin() + begin, file_schemas.begin() + end);
+			auto first = file_schemas.begin();
+			result->file_schemas.assign(first + static_cast<std::ptrdiff_t>(units.begin),
+										first + static_cast<std::ptrdiff_t>(units.end));
 		}
 		result->leaf = leaf;
 		return result;

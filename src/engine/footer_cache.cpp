@@ -2,11 +2,16 @@
 
 #include "engine/parquet_digest.hpp"
 
+#include <algorithm>
+
 namespace skein {
 
 using namespace duckdb;
 
 namespace {
+
+//! When it is full, the part of a cache that is made free at once.
+constexpr idx_t SPARE = 16;
 
 //! Whether two tags are the same but for the quotes that some stores put around them.
 bool AreSameTags(const string &left, const string &right) {
@@ -21,30 +26,31 @@ bool MayChangeUnseen(const skein_parquet::ParquetDigest &digest) {
 } // namespace
 
 bool FooterCache::Holds(const string &key) {
-	std::lock_guard<std::mutex> guard(mutex_);
-	return by_key_.count(key) > 0;
+	std::shared_lock<std::shared_mutex> guard(mutex_);
+	return entries_.count(key) > 0;
 }
 
 FooterCache::Digest FooterCache::Find(const string &key, const FileVersion &version) {
-	std::lock_guard<std::mutex> guard(mutex_);
-	auto entry = by_key_.find(key);
-	if (entry == by_key_.end()) {
+	std::shared_lock<std::shared_mutex> guard(mutex_);
+	auto found = entries_.find(key);
+	if (found == entries_.end()) {
 		return nullptr;
 	}
-	auto &digest = *entry->second->digest;
+	auto &entry = found->second;
+	auto &digest = *entry.digest;
 	auto same = digest.version.size == version.size && digest.version.last_modified == version.last_modified &&
 				(version.tag.empty() || digest.list_tag.empty() || AreSameTags(version.tag, digest.list_tag));
 	if (!same) {
 		return nullptr;
 	}
-	entries_.splice(entries_.begin(), entries_, entry->second);
-	numbers_.found++;
-	return entry->second->digest;
+	entry.last_use.store(uses_, std::memory_order_relaxed);
+	found_.fetch_add(1, std::memory_order_relaxed);
+	return entry.digest;
 }
 
 FooterCache::Digest FooterCache::Add(const string &key, skein_parquet::ParquetDigest digest) {
 	auto text = TextOf(*digest.schema);
-	std::lock_guard<std::mutex> guard(mutex_);
+	std::lock_guard<std::shared_mutex> guard(mutex_);
 	auto &shared = schemas_[std::move(text)];
 	if (auto schema = shared.lock()) {
 		digest.schema = std::move(schema);
@@ -53,29 +59,36 @@ FooterCache::Digest FooterCache::Add(const string &key, skein_parquet::ParquetDi
 	}
 	auto is_kept = !MayChangeUnseen(digest);
 	auto result = std::make_shared<const skein_parquet::ParquetDigest>(std::move(digest));
-	auto old = by_key_.find(key);
-	if (old != by_key_.end()) {
-		numbers_.bytes -= old->second->bytes;
-		entries_.erase(old->second);
-		by_key_.erase(old);
+	auto old = entries_.find(key);
+	if (old != entries_.end()) {
+		bytes_ -= old->second.bytes;
+		entries_.erase(old);
 	}
 	if (!is_kept) {
 		return result;
 	}
-	// The key is held twice.
-	entries_.push_front({key, result, result->Memory() + 2 * key.size() + sizeof(Entry)});
-	by_key_[key] = entries_.begin();
-	numbers_.bytes += entries_.front().bytes;
-	numbers_.added++;
+	auto &entry = entries_[key];
+	entry.digest = result;
+	entry.bytes = result->Memory() + key.size() + sizeof(Entry) + sizeof(string);
+	entry.last_use = ++uses_;
+	bytes_ += entry.bytes;
+	added_++;
 	TrimLocked();
 	return result;
 }
 
 void FooterCache::TrimLocked() {
-	while (numbers_.bytes > max_bytes_) {
-		numbers_.bytes -= entries_.back().bytes;
-		by_key_.erase(entries_.back().key);
-		entries_.pop_back();
+	if (bytes_ > max_bytes_) {
+		std::vector<std::pair<uint64_t, decltype(entries_)::iterator>> by_use;
+		by_use.reserve(entries_.size());
+		for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+			by_use.emplace_back(entry->second.last_use, entry);
+		}
+		std::sort(by_use.begin(), by_use.end(), [](auto &left, auto &right) { return left.first < right.first; });
+		for (size_t oldest = 0; bytes_ > max_bytes_ - max_bytes_ / SPARE && oldest < by_use.size(); oldest++) {
+			bytes_ -= by_use[oldest].second->second.bytes;
+			entries_.erase(by_use[oldest].second);
+		}
 	}
 	if (schemas_.size() > 2 * schemas_after_clean_up_ + 16) {
 		std::erase_if(schemas_, [](auto &entry) { return entry.second.expired(); });
@@ -84,10 +97,8 @@ void FooterCache::TrimLocked() {
 }
 
 FooterCache::Numbers FooterCache::Read() {
-	std::lock_guard<std::mutex> guard(mutex_);
-	auto result = numbers_;
-	result.entries = entries_.size();
-	return result;
+	std::shared_lock<std::shared_mutex> guard(mutex_);
+	return {found_, added_, entries_.size(), bytes_};
 }
 
 } // namespace skein

@@ -2,10 +2,10 @@
 
 #include "engine/scan_file.hpp"
 
-#include <list>
+#include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 
@@ -20,8 +20,9 @@ namespace skein {
 
 //! Keeps what planning needs of the footers of Parquet files, so that they are read once and not by every query.
 //!
-//! Owned by what Skein keeps for one DuckDB instance. Thread-safe. Bounded by `max_bytes`: what has not been used for
-//! the longest time goes. An entry is used only for a file of the same size, time and tag.
+//! Owned by what Skein keeps for one DuckDB instance. Thread-safe; to find is quick, also for many threads at once.
+//! Bounded by `max_bytes`: what has not been used for the longest time goes, some more than needed, so that it has not
+//! to be looked for each time. An entry is used only for a file of the same size, time and tag.
 class FooterCache {
 public:
 	using Digest = std::shared_ptr<const duckdb::skein_parquet::ParquetDigest>;
@@ -48,22 +49,25 @@ public:
 
 private:
 	struct Entry {
-		std::string key;
 		Digest digest;
-		duckdb::idx_t bytes;
+		duckdb::idx_t bytes = 0;
+		//! As uses_ was then.
+		std::atomic<uint64_t> last_use{0};
 	};
 
 	void TrimLocked();
 
 	const duckdb::idx_t max_bytes_;
-	std::mutex mutex_;
-	//! The last used first.
-	std::list<Entry> entries_;
-	std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
+	//! Shared by those who find.
+	std::shared_mutex mutex_;
+	std::unordered_map<std::string, Entry> entries_;
 	//! By their texts; those that no entry has are dropped when their number has doubled.
 	std::map<std::string, std::weak_ptr<const duckdb::skein_parquet::ParquetFileSchema>> schemas_;
 	size_t schemas_after_clean_up_ = 0;
-	Numbers numbers_;
+	uint64_t added_ = 0;
+	duckdb::idx_t bytes_ = 0;
+	std::atomic<uint64_t> found_{0};
+	std::atomic<uint64_t> uses_{0};
 };
 
 } // namespace skein

@@ -15,7 +15,7 @@ constexpr LogicalTypeId FORMATTED_TYPES[] = {LogicalTypeId::DATE, LogicalTypeId:
 
 //! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file.
 struct JsonSliceData final : public JSONScanData, public skein::SliceUnits {
-	vector<skein::SliceFile> files;
+	skein::SharedFiles<skein::SliceFile> files;
 
 	//! Takes over what a scan knows of its files' format and columns.
 	void TakeFrom(const JSONScanData &scan) {
@@ -64,8 +64,7 @@ struct JsonSliceData final : public JSONScanData, public skein::SliceUnits {
 	unique_ptr<JsonSliceData> CopyOf(skein::UnitRange units) const {
 		auto result = make_uniq<JsonSliceData>();
 		result->TakeFrom(*this);
-		result->files.assign(files.begin() + static_cast<std::ptrdiff_t>(units.begin),
-							 files.begin() + static_cast<std::ptrdiff_t>(units.end));
+		result->files = files.Part(units.begin, units.end);
 		result->leaf = leaf;
 		return result;
 	}
@@ -111,14 +110,14 @@ shared_ptr<BaseFileReader> JsonSliceInterface::CreateReader(ClientContext &conte
 	slice.Begin();
 	slice.NoteRead();
 	auto &part = slice.files[position];
-	auto reader = make_shared_ptr<JSONReader>(context, slice.options, OpenFileInfo(part.open_path));
+	auto reader = make_shared_ptr<JSONReader>(context, slice.options, OpenFileInfo(part.OpenPath()));
 	try {
 		reader->OpenJSONFile();
 	} catch (std::exception &ex) {
-		skein::ExplainFailure(context, part.open_path, part.version, ErrorData(ex));
+		skein::ExplainFailure(context, part.OpenPath(), part.version, ErrorData(ex));
 		throw;
 	}
-	skein::CheckVersion(part.open_path, part.version, skein::VersionOf(reader->GetFileHandle().GetHandle()));
+	skein::CheckVersion(part.OpenPath(), part.version, skein::VersionOf(reader->GetFileHandle().GetHandle()));
 	// The path that the query and its errors show is the one of the whole scan.
 	reader->file.path = part.path;
 	reader->columns = MultiFileColumnDefinition::ColumnsFromNamesAndTypes(bind_data.names, bind_data.types);

@@ -8,6 +8,7 @@
 #include "duckdb/parallel/task_scheduler.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <typeinfo>
@@ -67,6 +68,7 @@ void CollectLeaves(const ParquetColumnSchema &schema, const ColumnIndex &column,
 
 //! The column chunks that a scan reads of the files with one schema.
 struct ChunksToRead {
+	std::shared_ptr<const ParquetFileSchema> schema;
 	vector<idx_t> chunks;
 	//! A column that these files lack, though they must not.
 	string missing_column;
@@ -95,24 +97,26 @@ public:
 	}
 
 	//! Returns why the scan cannot be split because of this file; empty if it can.
-	string Inspect(const OpenFileInfo &file, idx_t file_index, skein::ParquetFileInfo &result) {
+	//! Takes the path of a file that it can be split for.
+	string Inspect(OpenFileInfo &file, idx_t file_index, skein::ParquetFileInfo &result) {
 		auto reason = skein::ReasonAgainstFile(file);
 		if (!reason.empty()) {
 			return reason;
 		}
-		result.path = file.path;
-		result.open_path = skein::AbsolutePath(context_, file.path);
-		auto digest = DigestFor(file, result.open_path);
+		result.absolute_path = skein::AbsolutePath(context_, file.path);
+		auto digest = DigestFor(file, result.absolute_path.empty() ? file.path : result.absolute_path);
 		result.version = digest->version;
+		result.footer_hash = digest->version.footer_hash;
 		result.row_group_count = digest->row_groups.size();
-		auto to_read = ChunksOf(digest->schema);
-		if (!to_read->missing_column.empty()) {
-			return "file \"" + file.path + "\" has no column \"" + to_read->missing_column + "\"";
+		ChunksToRead own;
+		auto &to_read = footers_ ? SharedChunksOf(digest->schema) : (own = FindChunks(*digest->schema));
+		if (!to_read.missing_column.empty()) {
+			return "file \"" + file.path + "\" has no column \"" + to_read.missing_column + "\"";
 		}
-		if (pruner_.ExcludesFile(file.path, file_index)) {
-			return string();
+		if (!pruner_.ExcludesFile(file.path, file_index)) {
+			ListRowGroups(*digest, to_read.chunks, result.row_groups);
 		}
-		ListRowGroups(*digest, to_read->chunks, result.row_groups);
+		result.path = std::move(file.path);
 		return string();
 	}
 
@@ -120,22 +124,23 @@ private:
 	using Digest = skein::FooterCache::Digest;
 
 	Digest DigestFor(const OpenFileInfo &file, const string &open_path) {
-		auto opened_at = Timestamp::GetCurrentTimestamp();
 		auto &initial_reader = bind_data_.initial_reader;
 		if (initial_reader && initial_reader->GetFileName() == file.path) {
-			return std::make_shared<const ParquetDigest>(DigestOf(initial_reader->Cast<ParquetReader>(), opened_at));
+			return std::make_shared<const ParquetDigest>(
+				DigestOf(initial_reader->Cast<ParquetReader>(), Timestamp::GetCurrentTimestamp()));
 		}
 		auto bound = bound_files_.find(file.path);
 		if (bound != bound_files_.end()) {
 			ParquetReader reader(context_, file, options_.parquet_options,
 								 bound->second->Cast<ParquetUnionData>().metadata);
-			return std::make_shared<const ParquetDigest>(DigestOf(reader, opened_at));
+			return std::make_shared<const ParquetDigest>(DigestOf(reader, Timestamp::GetCurrentTimestamp()));
 		}
 		auto marked = key_suffix_.empty() ? string() : open_path + key_suffix_;
 		auto &key = marked.empty() ? open_path : marked;
 		if (auto known = FindKnown(file, key)) {
 			return known;
 		}
+		auto opened_at = Timestamp::GetCurrentTimestamp();
 		ParquetReader reader(context_, file, options_.parquet_options);
 		auto digest = DigestOf(reader, opened_at);
 		return footers_ ? footers_->Add(key, std::move(digest))
@@ -161,21 +166,20 @@ private:
 		return footers_->Find(key, *version);
 	}
 
-	//! Found out once for all files that share a schema.
-	std::shared_ptr<const ChunksToRead> ChunksOf(const std::shared_ptr<const ParquetFileSchema> &schema) {
-		if (footers_) {
-			std::lock_guard<std::mutex> guard(mutex_);
-			auto found = to_read_.find(schema);
-			if (found != to_read_.end()) {
-				return found->second;
-			}
+	//! Found out once for all files that share a schema. What is returned lives as long as this object.
+	const ChunksToRead &SharedChunksOf(const std::shared_ptr<const ParquetFileSchema> &schema) {
+		auto latest = latest_to_read_.load();
+		if (latest && latest->schema == schema) {
+			return *latest;
 		}
-		auto result = std::make_shared<const ChunksToRead>(FindChunks(*schema));
-		if (footers_) {
-			std::lock_guard<std::mutex> guard(mutex_);
-			to_read_[schema] = result;
+		std::lock_guard<std::mutex> guard(mutex_);
+		auto &known = to_read_[schema];
+		if (!known) {
+			known = make_uniq<ChunksToRead>(FindChunks(*schema));
+			known->schema = schema;
 		}
-		return result;
+		latest_to_read_ = known.get();
+		return *known;
 	}
 
 	ChunksToRead FindChunks(const ParquetFileSchema &schema) const {
@@ -223,7 +227,9 @@ private:
 	//! What `union_by_name` read of the files while binding.
 	unordered_map<string, BaseUnionData *> bound_files_;
 	std::mutex mutex_;
-	std::map<std::shared_ptr<const ParquetFileSchema>, std::shared_ptr<const ChunksToRead>> to_read_;
+	std::map<std::shared_ptr<const ParquetFileSchema>, unique_ptr<ChunksToRead>> to_read_;
+	//! Of the schema of a file that was looked at lately: most often all have the same.
+	std::atomic<const ChunksToRead *> latest_to_read_{nullptr};
 };
 
 //! The files as DuckDB would list them when the scan starts: filters on paths may exclude more than the binder did.

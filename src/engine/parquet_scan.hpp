@@ -28,12 +28,9 @@ struct ParquetFileVersion : FileVersion {
 };
 
 //! A file of a Parquet scan, as seen at planning.
-struct ParquetFileInfo {
-	//! As the query sees it, in `filename` and in hive partitions.
-	std::string path;
-	//! The path by which any process opens it: `path` made absolute if it is local.
-	std::string open_path;
-	ParquetFileVersion version;
+struct ParquetFileInfo : ScanFile {
+	//! As ParquetFileVersion has it.
+	uint64_t footer_hash = 0;
 	//! All row groups of the file, those that filters rule out included.
 	duckdb::idx_t row_group_count = 0;
 	//! The row groups that the scan's filters do not rule out, in order.

@@ -74,9 +74,13 @@ unique_ptr<MultiFileBindData> MakeBindData(SliceDescription description) {
 }
 
 //! The files, column by column.
-void WriteFiles(Serializer &object, const vector<skein::ParquetSliceFile> &files) {
+void WriteFiles(Serializer &object, const skein::SharedFiles<skein::ParquetSliceFile> &files) {
 	vector<uint64_t> footer_hashes;
 	vector<idx_t> rows, range_counts, bounds;
+	footer_hashes.reserve(files.size());
+	rows.reserve(files.size());
+	range_counts.reserve(files.size());
+	bounds.reserve(2 * files.size());
 	for (auto &file : files) {
 		footer_hashes.push_back(file.footer_hash);
 		rows.push_back(file.rows);

@@ -59,30 +59,30 @@ shared_ptr<SliceReader> SliceReader::Open(ClientContext &context, const SliceBin
 	auto &slice = units.files[position];
 	shared_ptr<SliceReader> reader;
 	auto opened_at = Timestamp::GetCurrentTimestamp();
-	auto known = ReadFooter::Find(context, slice.open_path);
+	auto known = ReadFooter::Find(context, slice.OpenPath());
 	try {
 		if (known) {
 			reader = make_shared_ptr<SliceReader>(context, units, position, known->Metadata());
 		}
 		if (!known || !known->IsOf(*reader)) {
 			reader = make_shared_ptr<SliceReader>(context, units, position, nullptr);
-			ReadFooter::Keep(context, slice.open_path, *reader, opened_at);
+			ReadFooter::Keep(context, slice.OpenPath(), *reader, opened_at);
 		}
 	} catch (std::exception &ex) {
-		skein::ExplainFailure(context, slice.open_path, slice.version, ErrorData(ex));
+		skein::ExplainFailure(context, slice.OpenPath(), slice.version, ErrorData(ex));
 		throw;
 	}
 	auto found = VersionOf(*reader);
-	skein::CheckVersion(slice.open_path, slice.version, found);
+	skein::CheckVersion(slice.OpenPath(), slice.version, found);
 	if (found.footer_hash != slice.footer_hash) {
-		skein::ThrowFileChanged(slice.open_path, "its footer is another one");
+		skein::ThrowFileChanged(slice.OpenPath(), "its footer is another one");
 	}
 	return reader;
 }
 
 SliceReader::SliceReader(ClientContext &context, const SliceBindData &slice, idx_t position,
 						 shared_ptr<ParquetFileMetadataCache> footer)
-	: ParquetReader(context, OpenFileInfo(slice.files[position].open_path), slice.options, std::move(footer)),
+	: ParquetReader(context, OpenFileInfo(slice.files[position].OpenPath()), slice.options, std::move(footer)),
 	  units_(slice), slice_(slice.files[position]), next_unit_(slice.first_units[position]) {
 	file.path = slice_.path;
 }
@@ -110,14 +110,14 @@ void SliceReader::PrepareScan(ClientContext &context, GlobalTableFunctionState &
 	state.row_groups++;
 	state.has_read_rows = false;
 	units_.Begin();
-	if (slice_.open_path != slice_.path) {
+	if (slice_.OpenPath() != slice_.path) {
 		OpenForScan(context, state.scan_state);
 	}
 	InitializeScan(context, state.scan_state, {state.row_group});
 }
 
 void SliceReader::OpenForScan(ClientContext &context, ParquetReaderScanState &state) {
-	if (state.file_handle && state.file_handle->GetPath() == slice_.open_path) {
+	if (state.file_handle && state.file_handle->GetPath() == slice_.OpenPath()) {
 		return;
 	}
 	// InitializeScan opens what `file` names, unless it finds a handle. Only local files have two paths.
@@ -125,7 +125,7 @@ void SliceReader::OpenForScan(ClientContext &context, ParquetReaderScanState &st
 	Value disable_prefetch = false;
 	context.TryGetCurrentSetting("prefetch_all_parquet_files", prefetch_all);
 	context.TryGetCurrentSetting("disable_parquet_prefetching", disable_prefetch);
-	state.file_handle = fs.OpenFile(context, OpenFileInfo(slice_.open_path), FileFlags::FILE_FLAGS_READ);
+	state.file_handle = fs.OpenFile(context, OpenFileInfo(slice_.OpenPath()), FileFlags::FILE_FLAGS_READ);
 	state.prefetch_mode = (!state.file_handle->OnDiskFile() || prefetch_all.GetValue<bool>()) &&
 						  state.file_handle->CanSeek() && !disable_prefetch.GetValue<bool>();
 }
@@ -176,6 +176,7 @@ unique_ptr<FunctionData> SliceBindData::Copy() const {
 
 void SliceBindData::CountUnits() {
 	first_units = {0};
+	first_units.reserve(files.size() + 1);
 	for (auto &file : files) {
 		auto units = first_units.back();
 		for (auto &range : file.ranges) {

@@ -11,7 +11,7 @@ namespace skein_parquet {
 //! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a row group.
 struct SliceBindData final : public TableFunctionData, public skein::SliceUnits {
 	ParquetOptions options;
-	vector<skein::ParquetSliceFile> files;
+	skein::SharedFiles<skein::ParquetSliceFile> files;
 	//! Of each file, the position of its first unit, and behind the last the number of units. Follows from `files`.
 	vector<idx_t> first_units;
 

@@ -34,22 +34,24 @@ std::optional<FileVersion> ListedVersion(const OpenFileInfo &file) {
 	if (!file.extended_info) {
 		return std::nullopt;
 	}
-	auto &options = file.extended_info->options;
-	auto type = options.find("type");
-	auto size = options.find("file_size");
-	auto modified = options.find("last_modified");
-	if (type == options.end() || StringValue::Get(type->second) != "file" || size == options.end() ||
-		modified == options.end()) {
-		return std::nullopt;
-	}
 	FileVersion version;
-	version.size = size->second.GetValue<idx_t>();
-	version.last_modified = modified->second.GetValue<timestamp_t>();
-	auto tag = options.find("etag");
-	if (tag != options.end()) {
-		version.tag = StringValue::Get(tag->second);
+	auto is_file = false, has_size = false, has_time = false;
+	// There are few: to look at all of them is quicker than to look some up.
+	for (auto &option : file.extended_info->options) {
+		auto &name = option.first;
+		if (name == "type") {
+			is_file = StringValue::Get(option.second) == "file";
+		} else if (name == "file_size") {
+			version.size = option.second.GetValue<idx_t>();
+			has_size = true;
+		} else if (name == "last_modified") {
+			version.last_modified = option.second.GetValue<timestamp_t>();
+			has_time = true;
+		} else if (name == "etag") {
+			version.tag = StringValue::Get(option.second);
+		}
 	}
-	return version;
+	return is_file && has_size && has_time ? std::optional(std::move(version)) : std::nullopt;
 }
 
 FileVersion VersionOf(FileHandle &handle) {
@@ -113,14 +115,14 @@ void ExplainFailure(ClientContext &context, const string &path, const FileVersio
 
 string AbsolutePath(ClientContext &context, const string &path) {
 	if (StringUtil::StartsWith(path, "/") || StringUtil::StartsWith(path, "file:")) {
-		return path;
+		return string();
 	}
 	auto &file_system = FileSystem::GetFileSystem(context);
 	auto expanded = file_system.ExpandPath(path);
-	if (file_system.IsPathAbsolute(expanded)) {
-		return expanded;
+	if (!file_system.IsPathAbsolute(expanded)) {
+		expanded = file_system.JoinPath(FileSystem::GetWorkingDirectory(), expanded);
 	}
-	return file_system.JoinPath(FileSystem::GetWorkingDirectory(), expanded);
+	return expanded == path ? string() : expanded;
 }
 
 string ReasonAgainstFile(const OpenFileInfo &file) {

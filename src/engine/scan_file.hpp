@@ -26,9 +26,14 @@ struct FileVersion {
 struct ScanFile {
 	//! As the query sees it, in `filename` and in hive partitions.
 	std::string path;
-	//! The path by which any process opens it: `path` made absolute if it is local.
-	std::string open_path;
+	//! `path` made absolute, if it is local and that is another one.
+	std::string absolute_path;
 	FileVersion version;
+
+	//! The path by which any process opens it.
+	const std::string &OpenPath() const {
+		return absolute_path.empty() ? path : absolute_path;
+	}
 };
 
 //! What the list that a file is from says of its version, as a folder's list does; nothing if it is no regular file.
@@ -49,7 +54,7 @@ void CheckVersion(const std::string &path, const FileVersion &planned, const Fil
 void ExplainFailure(duckdb::ClientContext &context, const std::string &path, const FileVersion &planned,
 					const duckdb::ErrorData &error);
 
-//! The path by which any process of the machine opens a local file.
+//! The path by which any process of the machine opens a local file; empty if it is `path` itself.
 std::string AbsolutePath(duckdb::ClientContext &context, const std::string &path);
 
 //! Why a task may not open a listed file by its path; empty if it may.

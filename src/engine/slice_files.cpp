@@ -17,18 +17,20 @@ struct FrontCoded {
 	vector<idx_t> shared;
 	vector<string> rests;
 
+	void Reserve(idx_t count) {
+		shared.reserve(count);
+		rests.reserve(count);
+	}
 	void Add(const string &text) {
-		idx_t same = 0;
 		auto limit = std::min(text.size(), last.size());
-		while (same < limit && text[same] == last[same]) {
-			same++;
-		}
-		shared.push_back(same);
-		rests.push_back(text.substr(same));
+		auto same = std::mismatch(text.begin(), text.begin() + static_cast<int64_t>(limit), last.begin()).first;
+		shared.push_back(static_cast<idx_t>(same - text.begin()));
+		rests.emplace_back(same, text.end());
 		last = text;
 	}
-	string At(idx_t position) {
-		last = last.substr(0, shared[position]) + rests[position];
+	const string &At(idx_t position) {
+		last.resize(std::min<idx_t>(last.size(), shared[position]));
+		last += rests[position];
 		return last;
 	}
 
@@ -58,9 +60,9 @@ FrontCoded ReadTexts(Deserializer &object, field_id_t id, const char *name, idx_
 bool HavePrefix(idx_t count, const std::function<const SliceFile &(idx_t)> &file, const string &prefix) {
 	for (idx_t i = 0; i < count; i++) {
 		auto &entry = file(i);
-		if (entry.open_path.size() != prefix.size() + entry.path.size() ||
-			entry.open_path.compare(0, prefix.size(), prefix) != 0 ||
-			entry.open_path.compare(prefix.size(), string::npos, entry.path) != 0) {
+		auto &open_path = entry.OpenPath();
+		if (open_path.size() != prefix.size() + entry.path.size() || open_path.compare(0, prefix.size(), prefix) != 0 ||
+			(&open_path != &entry.path && open_path.compare(prefix.size(), string::npos, entry.path) != 0)) {
 			return false;
 		}
 	}
@@ -73,6 +75,10 @@ void WriteSliceFiles(Serializer &object, idx_t count, const std::function<const 
 	FrontCoded paths, open_paths, tags;
 	vector<idx_t> sizes, file_indices;
 	vector<int64_t> modified;
+	paths.Reserve(count);
+	sizes.reserve(count);
+	file_indices.reserve(count);
+	modified.reserve(count);
 	auto consecutive = true, tagged = false;
 	int64_t last_modified = 0;
 	for (idx_t i = 0; i < count; i++) {
@@ -89,13 +95,13 @@ void WriteSliceFiles(Serializer &object, idx_t count, const std::function<const 
 		file_indices.resize(1);
 	}
 	string prefix;
-	if (count > 0 && file(0).open_path.size() > file(0).path.size()) {
-		prefix = file(0).open_path.substr(0, file(0).open_path.size() - file(0).path.size());
+	if (count > 0 && file(0).OpenPath().size() > file(0).path.size()) {
+		prefix = file(0).OpenPath().substr(0, file(0).OpenPath().size() - file(0).path.size());
 	}
 	auto prefixed = HavePrefix(count, file, prefix);
 	for (idx_t i = 0; i < count; i++) {
 		if (!prefixed) {
-			open_paths.Add(file(i).open_path);
+			open_paths.Add(file(i).OpenPath());
 		}
 		if (tagged) {
 			tags.Add(file(i).version.tag);
@@ -133,7 +139,10 @@ vector<SliceFile> ReadSliceFiles(Deserializer &object) {
 	for (idx_t i = 0; i < count; i++) {
 		auto &file = result[i];
 		file.path = paths.At(i);
-		file.open_path = prefixed ? prefix + file.path : open_paths.At(i);
+		if (!prefixed || !prefix.empty()) {
+			auto open_path = prefixed ? prefix + file.path : open_paths.At(i);
+			file.absolute_path = open_path == file.path ? string() : std::move(open_path);
+		}
 		file.version.size = sizes[i];
 		last_modified += modified[i];
 		file.version.last_modified = timestamp_t(last_modified);
@@ -155,27 +164,29 @@ idx_t SliceFileList::IndexOf(const OpenFileInfo &listed) {
 
 vector<OpenFileInfo> SliceFileList::GetAllFiles() const {
 	vector<OpenFileInfo> result;
-	for (idx_t i = 0; i < paths_.size(); i++) {
+	result.reserve(count_);
+	for (idx_t i = 0; i < count_; i++) {
 		result.push_back(GetFile(i));
 	}
 	return result;
 }
 
 FileExpandResult SliceFileList::GetExpandResult() const {
-	if (paths_.size() > 1) {
+	if (count_ > 1) {
 		return FileExpandResult::MULTIPLE_FILES;
 	}
-	return paths_.empty() ? FileExpandResult::NO_FILES : FileExpandResult::SINGLE_FILE;
+	return count_ == 0 ? FileExpandResult::NO_FILES : FileExpandResult::SINGLE_FILE;
 }
 
 OpenFileInfo SliceFileList::GetFile(idx_t position) const {
-	if (position >= paths_.size()) {
+	if (position >= count_) {
 		return OpenFileInfo("");
 	}
-	OpenFileInfo info(paths_[position]);
+	auto &file = file_(position);
+	OpenFileInfo info(file.path);
 	info.extended_info = make_shared_ptr<ExtendedOpenFileInfo>();
 	info.extended_info->options[POSITION_OPTION] = Value::UBIGINT(position);
-	info.extended_info->options[INDEX_OPTION] = Value::UBIGINT(file_indices_[position]);
+	info.extended_info->options[INDEX_OPTION] = Value::UBIGINT(file.file_index);
 	return info;
 }
 

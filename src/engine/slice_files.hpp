@@ -5,6 +5,7 @@
 #include "duckdb/common/multi_file/multi_file_list.hpp"
 
 #include <functional>
+#include <memory>
 
 namespace duckdb {
 class Deserializer;
@@ -29,8 +30,9 @@ duckdb::vector<SliceFile> ReadSliceFiles(duckdb::Deserializer &object);
 //! for: a plan has one list for each task, and only the task's own is ever read.
 class SliceFileList final : public duckdb::MultiFileList {
 public:
-	SliceFileList(duckdb::vector<std::string> paths, duckdb::vector<duckdb::idx_t> file_indices)
-		: paths_(std::move(paths)), file_indices_(std::move(file_indices)) {
+	//! `file` returns a file by its position, as long as the list lives.
+	SliceFileList(duckdb::idx_t count, std::function<const SliceFile &(duckdb::idx_t)> file)
+		: count_(count), file_(std::move(file)) {
 	}
 
 	//! Position among the files of the slice of a file that this list handed out.
@@ -41,31 +43,59 @@ public:
 	duckdb::vector<duckdb::OpenFileInfo> GetAllFiles() const override;
 	duckdb::FileExpandResult GetExpandResult() const override;
 	duckdb::idx_t GetTotalFileCount() const override {
-		return paths_.size();
+		return count_;
 	}
 	duckdb::unique_ptr<duckdb::MultiFileList> Copy() const override {
-		return duckdb::make_uniq<SliceFileList>(paths_, file_indices_);
+		return duckdb::make_uniq<SliceFileList>(count_, file_);
 	}
 
 protected:
 	duckdb::OpenFileInfo GetFile(duckdb::idx_t position) const override;
 
 private:
-	const duckdb::vector<std::string> paths_;
-	const duckdb::vector<duckdb::idx_t> file_indices_;
+	const duckdb::idx_t count_;
+	const std::function<const SliceFile &(duckdb::idx_t)> file_;
 };
 
-template <class FILES>
-duckdb::shared_ptr<duckdb::MultiFileList> ListSliceFiles(const FILES &files) {
-	duckdb::vector<std::string> paths;
-	duckdb::vector<duckdb::idx_t> file_indices;
-	paths.reserve(files.size());
-	file_indices.reserve(files.size());
-	for (auto &file : files) {
-		paths.push_back(file.path);
-		file_indices.push_back(file.file_index);
+//! The files of a slice, which its bind data, the copies of these and its list share. Immutable.
+template <class FILE>
+class SharedFiles {
+public:
+	SharedFiles() : SharedFiles(duckdb::vector<FILE>()) {
 	}
-	return duckdb::make_shared_ptr<SliceFileList>(std::move(paths), std::move(file_indices));
+	SharedFiles(duckdb::vector<FILE> files) : files_(std::make_shared<const duckdb::vector<FILE>>(std::move(files))) {
+	}
+
+	//! Those from `begin` to before `end`.
+	SharedFiles Part(duckdb::idx_t begin, duckdb::idx_t end) const {
+		if (begin == 0 && end == size()) {
+			return *this;
+		}
+		auto first = files_->begin();
+		return duckdb::vector<FILE>(first + static_cast<std::ptrdiff_t>(begin),
+									first + static_cast<std::ptrdiff_t>(end));
+	}
+	const FILE &operator[](duckdb::idx_t position) const {
+		return (*files_)[position];
+	}
+	duckdb::idx_t size() const {
+		return files_->size();
+	}
+	auto begin() const {
+		return files_->begin();
+	}
+	auto end() const {
+		return files_->end();
+	}
+
+private:
+	std::shared_ptr<const duckdb::vector<FILE>> files_;
+};
+
+template <class FILE>
+duckdb::shared_ptr<duckdb::MultiFileList> ListSliceFiles(const SharedFiles<FILE> &files) {
+	return duckdb::make_shared_ptr<SliceFileList>(files.size(),
+												  [files](duckdb::idx_t i) -> const SliceFile & { return files[i]; });
 }
 
 } // namespace skein

@@ -15,7 +15,7 @@ SliceFile File(const std::string &path, const std::string &open_path, idx_t size
 			   const std::string &tag = "") {
 	SliceFile file;
 	file.path = path;
-	file.open_path = open_path;
+	file.absolute_path = open_path == path ? "" : open_path;
 	file.version.size = size;
 	file.version.last_modified = timestamp_t(modified);
 	file.version.tag = tag;
@@ -39,7 +39,8 @@ idx_t ExpectRoundTrip(const vector<SliceFile> &files) {
 	EXPECT_EQ(read.size(), files.size());
 	for (idx_t i = 0; i < std::min(read.size(), files.size()); i++) {
 		EXPECT_EQ(read[i].path, files[i].path);
-		EXPECT_EQ(read[i].open_path, files[i].open_path);
+		EXPECT_EQ(read[i].OpenPath(), files[i].OpenPath());
+		EXPECT_EQ(read[i].absolute_path, files[i].absolute_path);
 		EXPECT_EQ(read[i].version.size, files[i].version.size);
 		EXPECT_EQ(read[i].version.last_modified, files[i].version.last_modified);
 		EXPECT_EQ(read[i].version.tag, files[i].version.tag);
@@ -68,14 +69,14 @@ TEST(SliceFiles, OfOneFolderTakeFewBytes) {
 
 TEST(SliceFiles, AreListedWithTheirPlaces) {
 	vector<SliceFile> files{File("a", "/a", 1, 1, 5), File("b", "/b", 1, 1, 9)};
-	auto list = ListSliceFiles(files);
+	auto list = ListSliceFiles(SharedFiles<SliceFile>(files));
 	auto listed = list->GetAllFiles();
 	ASSERT_EQ(listed.size(), 2u);
 	EXPECT_EQ(listed[1].path, "b");
 	EXPECT_EQ(SliceFileList::PositionOf(listed[1]), 1u);
 	EXPECT_EQ(SliceFileList::IndexOf(listed[1]), 9u);
 	EXPECT_EQ(list->GetExpandResult(), FileExpandResult::MULTIPLE_FILES);
-	EXPECT_TRUE(ListSliceFiles(vector<SliceFile>())->IsEmpty());
+	EXPECT_TRUE(ListSliceFiles(SharedFiles<SliceFile>())->IsEmpty());
 }
 
 } // namespace

@@ -55,7 +55,7 @@ string ReasonAgainst(const LogicalGet &get, const MultiFileBindData &bind_data) 
 //! Fills in what `file` is, from its list or else by opening it. Returns why it cannot be read by a task.
 string Inspect(ClientContext &context, const OpenFileInfo &file, skein::ScanFile &result) {
 	result.path = file.path;
-	result.open_path = skein::AbsolutePath(context, file.path);
+	result.absolute_path = skein::AbsolutePath(context, file.path);
 	if (auto listed = skein::ListedVersion(file)) {
 		result.version = std::move(*listed);
 		result.version.tag.clear();
@@ -63,11 +63,11 @@ string Inspect(ClientContext &context, const OpenFileInfo &file, skein::ScanFile
 	}
 	auto &file_system = FileSystem::GetFileSystem(context);
 	// To open a pipe is to wait for its writer, and takes from what it holds.
-	if (StringUtil::StartsWith(result.open_path, "/dev/") || StringUtil::StartsWith(result.open_path, "/proc/") ||
-		file_system.IsPipe(result.open_path)) {
+	auto &path = result.OpenPath();
+	if (StringUtil::StartsWith(path, "/dev/") || StringUtil::StartsWith(path, "/proc/") || file_system.IsPipe(path)) {
 		return "file \"" + file.path + "\" can be read only once, by the session";
 	}
-	auto handle = file_system.OpenFile(result.open_path, FileFlags::FILE_FLAGS_READ);
+	auto handle = file_system.OpenFile(path, FileFlags::FILE_FLAGS_READ);
 	if (handle->GetType() != FileType::FILE_TYPE_REGULAR) {
 		return "file \"" + file.path + "\" is no regular file";
 	}

@@ -30,7 +30,7 @@ unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, 
 
 } // namespace
 
-SliceDescription SliceDescription::Of(const MultiFileBindData &scan, vector<skein::SliceFile> files) {
+SliceDescription SliceDescription::Of(const MultiFileBindData &scan, skein::SharedFiles<skein::SliceFile> files) {
 	SliceDescription result;
 	result.types = scan.types;
 	result.names = scan.names;
@@ -54,7 +54,7 @@ unique_ptr<MultiFileBindData> SliceDescription::MakeBindData() {
 }
 
 void SliceDescription::Serialize(Serializer &object, const MultiFileBindData &slice,
-								 const vector<skein::SliceFile> &files) {
+								 const skein::SharedFiles<skein::SliceFile> &files) {
 	object.WriteProperty(100, "types", slice.types);
 	object.WriteProperty(101, "names", slice.names);
 	object.WriteProperty(102, "table_columns", slice.table_columns);
@@ -79,16 +79,16 @@ SliceDescription SliceDescription::Deserialize(Deserializer &object) {
 unique_ptr<FileHandle> OpenPart(ClientContext &context, const skein::SliceFile &part, FileOpenFlags flags) {
 	unique_ptr<FileHandle> handle;
 	try {
-		handle = FileSystem::GetFileSystem(context).OpenFile(OpenFileInfo(part.open_path), flags);
+		handle = FileSystem::GetFileSystem(context).OpenFile(OpenFileInfo(part.OpenPath()), flags);
 	} catch (std::exception &ex) {
-		skein::ExplainFailure(context, part.open_path, part.version, ErrorData(ex));
+		skein::ExplainFailure(context, part.OpenPath(), part.version, ErrorData(ex));
 		throw;
 	}
-	skein::CheckVersion(part.open_path, part.version, skein::VersionOf(*handle));
+	skein::CheckVersion(part.OpenPath(), part.version, skein::VersionOf(*handle));
 	return handle;
 }
 
-idx_t ThreadsFor(const vector<skein::SliceFile> &files) {
+idx_t ThreadsFor(const skein::SharedFiles<skein::SliceFile> &files) {
 	static constexpr idx_t BYTES_PER_THREAD = 2 << 20;
 	static constexpr idx_t USUAL_COMPRESSION = 8;
 	idx_t bytes = 0;

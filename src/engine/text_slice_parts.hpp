@@ -25,13 +25,14 @@ struct SliceDescription {
 	vector<string> table_columns;
 	MultiFileReaderBindData reader_bind;
 	MultiFileOptions file_options;
-	vector<skein::SliceFile> files;
+	skein::SharedFiles<skein::SliceFile> files;
 
-	static SliceDescription Of(const MultiFileBindData &scan, vector<skein::SliceFile> files);
+	static SliceDescription Of(const MultiFileBindData &scan, skein::SharedFiles<skein::SliceFile> files);
 	//! Everything but the bind data of the format, which takes `files`.
 	unique_ptr<MultiFileBindData> MakeBindData();
 
-	static void Serialize(Serializer &object, const MultiFileBindData &slice, const vector<skein::SliceFile> &files);
+	static void Serialize(Serializer &object, const MultiFileBindData &slice,
+						  const skein::SharedFiles<skein::SliceFile> &files);
 	static SliceDescription Deserialize(Deserializer &object);
 };
 
@@ -40,7 +41,7 @@ unique_ptr<FileHandle> OpenPart(ClientContext &context, const skein::SliceFile &
 
 //! How many threads the files of a slice can keep busy. DuckDB reads several files with all threads it has, of which
 //! each takes a buffer of 32 MB; several tasks of one process would take that several times.
-idx_t ThreadsFor(const vector<skein::SliceFile> &files);
+idx_t ThreadsFor(const skein::SharedFiles<skein::SliceFile> &files);
 //! Whether a file is stored as it is read.
 bool IsPlainFile(const string &path, FileCompressionType compression);
 

@@ -12,15 +12,18 @@ namespace {
 //!
 //! Row groups that filters ruled out separate ranges: a worker that learns less from the filters must not read them.
 duckdb::vector<ParquetSliceFile> ToSliceFiles(const ParquetLeaf &leaf, const duckdb::vector<ScanUnit> &units) {
+	size_t files = 0;
+	for (size_t i = 0; i < units.size(); i++) {
+		files += i == 0 || units[i].file != units[i - 1].file;
+	}
 	duckdb::vector<ParquetSliceFile> result;
+	result.reserve(files);
 	for (auto &unit : units) {
 		if (result.empty() || result.back().file_index != unit.file) {
 			auto &file = leaf.files[unit.file];
 			ParquetSliceFile slice;
-			slice.path = file.path;
-			slice.open_path = file.open_path;
-			slice.version = file.version;
-			slice.footer_hash = file.version.footer_hash;
+			static_cast<ScanFile &>(slice) = file;
+			slice.footer_hash = file.footer_hash;
 			slice.file_index = unit.file;
 			result.push_back(std::move(slice));
 		}
@@ -44,6 +47,11 @@ std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, du
 	}
 	ParquetLeaf leaf;
 	leaf.files = std::move(*files);
+	size_t units = 0;
+	for (auto &file : leaf.files) {
+		units += file.row_groups.size();
+	}
+	leaf.units.reserve(units);
 	for (size_t file = 0; file < leaf.files.size(); file++) {
 		for (auto &row_group : leaf.files[file].row_groups) {
 			leaf.units.push_back({file, row_group.index, row_group.rows, row_group.bytes});

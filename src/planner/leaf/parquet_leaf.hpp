@@ -20,7 +20,7 @@ struct ParquetLeaf final : ScanLeaf {
 													   const duckdb::vector<ScanUnit> &units) const override;
 	std::string Describe(const duckdb::vector<ScanUnit> &units, size_t max_files) const override;
 	const std::string &OpenPath(size_t file) const override {
-		return files[file].open_path;
+		return files[file].OpenPath();
 	}
 	bool KnowsRows() const override {
 		return true;

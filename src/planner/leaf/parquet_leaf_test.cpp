@@ -19,7 +19,7 @@ TEST_F(ParquetLeafTest, KnowsRowGroupsAndBytes) {
 		EXPECT_EQ(leaf.units.size(), 10u);
 		EXPECT_EQ(leaf.total_rows, 19192u);
 		EXPECT_EQ(leaf.files[0].path, "facts/1.parquet");
-		EXPECT_EQ(leaf.files[0].open_path, (folder_ / "facts/1.parquet").string());
+		EXPECT_EQ(leaf.files[0].OpenPath(), (folder_ / "facts/1.parquet").string());
 		EXPECT_EQ(leaf.files[0].version.size, fs::file_size("facts/1.parquet"));
 	});
 }

@@ -27,6 +27,7 @@ duckdb::unique_ptr<duckdb::LogicalGet> TextLeaf::MakeVariant(duckdb::ClientConte
 															 const duckdb::LogicalGet &get,
 															 const duckdb::vector<ScanUnit> &units) const {
 	duckdb::vector<SliceFile> slice_files;
+	slice_files.reserve(units.size());
 	duckdb::idx_t bytes = 0;
 	for (auto &unit : units) {
 		SliceFile file;

@@ -133,7 +133,7 @@ TEST_F(TextLeafTest, FilesWeighTheirBytes) {
 		ASSERT_EQ(leaf.units.size(), 4u);
 		for (size_t file = 0; file < 4; file++) {
 			EXPECT_EQ(leaf.units[file].file, file);
-			EXPECT_EQ(leaf.units[file].bytes, fs::file_size(leaf.files[file].open_path));
+			EXPECT_EQ(leaf.units[file].bytes, fs::file_size(leaf.files[file].OpenPath()));
 		}
 		EXPECT_EQ(leaf.Describe(leaf.units, 2), "READ_CSV files=[csv/1.csv, csv/2.csv, ...]");
 	});
