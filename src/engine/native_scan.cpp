@@ -229,7 +229,11 @@ std::optional<NativeScan> InspectNativeScan(ClientContext &context, LogicalGet &
 		return std::nullopt;
 	}
 	NativeScan result;
-	result.path = AbsolutePath(context, database.GetStorageManager().GetDBPath());
+	result.path = database.GetStorageManager().GetDBPath();
+	auto absolute_path = AbsolutePath(context, result.path);
+	if (!absolute_path.empty()) {
+		result.path = std::move(absolute_path);
+	}
 	result.version = *version;
 	result.database = database.GetName();
 	result.schema = table.schema.name;
