@@ -229,11 +229,10 @@ std::optional<NativeScan> InspectNativeScan(ClientContext &context, LogicalGet &
 		return std::nullopt;
 	}
 	NativeScan result;
-	result.path = database.GetStorageManager().GetDBPath();
-	auto absolute_path = AbsolutePath(context, result.path);
-	if (!absolute_path.empty()) {
-		result.path = std::move(absolute_path);
-	}
+	ScanFile file;
+	file.path = database.GetStorageManager().GetDBPath();
+	file.absolute_path = AbsolutePath(context, file.path);
+	result.path = file.OpenPath();
 	result.version = *version;
 	result.database = database.GetName();
 	result.schema = table.schema.name;

@@ -18,8 +18,8 @@ struct NativeRowGroup {
 	duckdb::idx_t bytes;
 };
 
-//! What a scan of a table reads.
-struct NativeScan {
+//! A table of a database file, as planning found it.
+struct NativeTable {
 	//! The database file, by which any process of the machine opens it.
 	std::string path;
 	DatabaseVersion version;
@@ -29,6 +29,10 @@ struct NativeScan {
 	std::string table;
 	//! Of all of the table, deleted ones too.
 	duckdb::idx_t table_rows = 0;
+};
+
+//! What a scan of a table reads.
+struct NativeScan : NativeTable {
 	//! Without those that the filters rule out, in the table's order.
 	duckdb::vector<NativeRowGroup> row_groups;
 };

@@ -6,15 +6,7 @@
 namespace skein {
 
 //! The part of a table that a slice reads.
-struct NativeSlice {
-	std::string path;
-	DatabaseVersion version;
-	//! As the session names the database.
-	std::string database;
-	std::string schema;
-	std::string table;
-	//! Of the whole table, deleted ones too.
-	duckdb::idx_t table_rows = 0;
+struct NativeSlice : NativeTable {
 	//! Disjoint, in order, none empty.
 	duckdb::vector<RowGroupRange> ranges;
 	//! Sum over `ranges`, without deleted ones.

@@ -52,6 +52,22 @@ int64_t ThreadCpuNanos() {
 	return static_cast<int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
 
+//! DuckDB looks at what its instance holds whenever an operator returns, and keeps the most for the whole query.
+void TakePeaks(QueryProfiler &profiler, TaskResult &result) {
+	profiler.FinalizeMetrics();
+	profiler.GetRootUnderLock([&](optional_ptr<ProfilingNode> root) {
+		auto peak = [&](MetricType type) -> uint64_t {
+			auto &metrics = root->GetProfilingInfo().metrics;
+			auto found = metrics.find(type);
+			return found == metrics.end() || found->second.IsNull() ? 0 : found->second.GetValue<uint64_t>();
+		};
+		if (root) {
+			result.peak_memory_bytes = peak(MetricType::SYSTEM_PEAK_BUFFER_MEMORY);
+			result.peak_temp_bytes = peak(MetricType::SYSTEM_PEAK_TEMP_DIR_SIZE);
+		}
+	});
+}
+
 } // namespace
 
 //! Tells the watcher when a pipeline of the task has ended or failed: DuckDB has no other call for it. Counts the
@@ -215,22 +231,6 @@ void WorkerTask::Check() {
 	}
 	result.failed = result.error.HasError();
 	End(std::move(result));
-}
-
-//! DuckDB looks at what its instance holds whenever an operator returns, and keeps the most for the whole query.
-static void TakePeaks(QueryProfiler &profiler, TaskResult &result) {
-	profiler.FinalizeMetrics();
-	profiler.GetRootUnderLock([&](optional_ptr<ProfilingNode> root) {
-		auto peak = [&](MetricType type) -> uint64_t {
-			auto &metrics = root->GetProfilingInfo().metrics;
-			auto found = metrics.find(type);
-			return found == metrics.end() || found->second.IsNull() ? 0 : found->second.GetValue<uint64_t>();
-		};
-		if (root) {
-			result.peak_memory_bytes = peak(MetricType::SYSTEM_PEAK_BUFFER_MEMORY);
-			result.peak_temp_bytes = peak(MetricType::SYSTEM_PEAK_TEMP_DIR_SIZE);
-		}
-	});
 }
 
 void WorkerTask::TakeProfile(TaskResult &result) {

@@ -42,14 +42,7 @@ std::optional<NativeLeaf> AnalyzeNativeScan(duckdb::ClientContext &context, duck
 duckdb::unique_ptr<duckdb::LogicalGet> NativeLeaf::MakeVariant(duckdb::ClientContext &context,
 															   const duckdb::LogicalGet &get,
 															   const duckdb::vector<ScanUnit> &units) const {
-	NativeSlice slice;
-	slice.path = scan.path;
-	slice.version = scan.version;
-	slice.database = scan.database;
-	slice.schema = scan.schema;
-	slice.table = scan.table;
-	slice.table_rows = scan.table_rows;
-	slice.ranges = RangesOf(units);
+	NativeSlice slice{scan, RangesOf(units)};
 	for (auto &unit : units) {
 		slice.rows += unit.rows;
 	}

@@ -68,13 +68,13 @@ public:
 		sides.left_partitioned = sides.keys.Match(sides.left, true, sides.left_match);
 		sides.right_partitioned = sides.keys.Match(sides.right, false, sides.right_match);
 		auto pinned = sides.left.pinned || sides.right.pinned;
-		auto plan = Choose(placement, *op, sides);
+		auto costs = CostsOf(placement, *op);
+		auto plan = Choose(placement, *op, sides, costs);
 		if (plan == JoinPlan::ONE_TASK && !pinned && CanDivideFullJoin(*op)) {
 			return PlaceFullJoin(placement, op, std::move(sides.left), std::move(sides.right));
 		}
 		auto in_order =
 			ordered && sides.left.in_order && (plan == JoinPlan::IN_PLACE || plan == JoinPlan::BROADCAST_RIGHT);
-		auto costs = CostsOf(placement, *op);
 		auto result = Execute(placement, *op, sides, plan);
 		NoteEstimates(*op, costs, plan);
 		result.pinned = pinned;
@@ -165,7 +165,7 @@ private:
 				static_cast<double>(placement.Options().broadcast_limit)};
 	}
 
-	static JoinPlan Choose(Placement &placement, LogicalOperator &op, const JoinSides &sides) {
+	static JoinPlan Choose(Placement &placement, LogicalOperator &op, const JoinSides &sides, const JoinCosts &costs) {
 		if (!sides.left.IsSpread() && !sides.right.IsSpread()) {
 			return JoinPlan::IN_PLACE;
 		}
@@ -189,7 +189,6 @@ private:
 		if (may_shuffle && strategy == JoinStrategy::SHUFFLE) {
 			return JoinPlan::SHUFFLE;
 		}
-		auto costs = CostsOf(placement, op);
 		auto shuffle_cost = (sides.left_partitioned ? 0 : costs.left) +
 							(sides.right_partitioned && !sides.left_partitioned ? 0 : costs.right);
 		// Estimates of what joins leave of a large side are often far too low; what a small table is, is known.
