@@ -51,8 +51,8 @@ std::string Generator::Comparison(const Scope &scope, int depth) {
 	case 2: {
 		Use(Feature::IN_LIST);
 		std::string list = right;
-		// A long list of nested values is a join to DuckDB, which returns rows in any order.
-		auto most = random_.Chance(10) && !IsNested(type) ? 12 : 4;
+		// A long list is a join to DuckDB, which returns rows in any order.
+		auto most = random_.Chance(10) && !IsNested(type) && !no_subqueries_ ? 12 : 4;
 		for (auto count = random_.Below(most); count > 0; count--) {
 			list += ", " + Literal(type);
 		}

@@ -219,7 +219,8 @@ std::string Generator::SpecialJoin(Scope &scope, const std::string &left) {
 	inner.relations.push_back(relation);
 	if (random_.Chance(75)) {
 		auto column = AnyColumn(scope);
-		auto local = ColumnOf(column.type, inner);
+		// The ASOF JOIN of DuckDB 1.5.5 alone misses some rows whose keys are equal nested values.
+		auto local = IsNested(column.type) ? std::nullopt : ColumnOf(column.type, inner);
 		equality = local ? column.sql + " = " + *local + " AND " : "";
 	}
 	scope.relations.push_back(relation);

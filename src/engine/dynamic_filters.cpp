@@ -1,9 +1,12 @@
 #include "engine/dynamic_filters.hpp"
 
 #include "duckdb/planner/filter/conjunction_filter.hpp"
+#include "duckdb/planner/filter/dynamic_filter.hpp"
 #include "duckdb/planner/filter/optional_filter.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/table_filter.hpp"
+
+#include <functional>
 
 namespace skein {
 
@@ -11,25 +14,28 @@ using namespace duckdb;
 
 namespace {
 
-bool HoldsDynamicFilter(const TableFilter &filter) {
+using FilterTest = std::function<bool(const TableFilter &)>;
+
+//! Whether `filter` or a part of it is a dynamic filter of which `test` is true.
+bool HoldsDynamicFilter(const TableFilter &filter, const FilterTest &test) {
 	switch (filter.filter_type) {
 	case TableFilterType::DYNAMIC_FILTER:
 	case TableFilterType::BLOOM_FILTER:
-		return true;
+		return test(filter);
 	case TableFilterType::OPTIONAL_FILTER: {
 		auto &child = filter.Cast<OptionalFilter>().child_filter;
-		return child && HoldsDynamicFilter(*child);
+		return child && HoldsDynamicFilter(*child, test);
 	}
 	case TableFilterType::CONJUNCTION_AND:
 		for (auto &child : filter.Cast<ConjunctionAndFilter>().child_filters) {
-			if (HoldsDynamicFilter(*child)) {
+			if (HoldsDynamicFilter(*child, test)) {
 				return true;
 			}
 		}
 		return false;
 	case TableFilterType::CONJUNCTION_OR:
 		for (auto &child : filter.Cast<ConjunctionOrFilter>().child_filters) {
-			if (HoldsDynamicFilter(*child)) {
+			if (HoldsDynamicFilter(*child, test)) {
 				return true;
 			}
 		}
@@ -39,9 +45,9 @@ bool HoldsDynamicFilter(const TableFilter &filter) {
 	}
 }
 
-//! `filter` without its optional dynamic parts; null if nothing is left.
-unique_ptr<TableFilter> WithoutDynamic(unique_ptr<TableFilter> filter) {
-	if (filter->filter_type == TableFilterType::OPTIONAL_FILTER && HoldsDynamicFilter(*filter)) {
+//! `filter` without its optional parts that hold such a dynamic filter; null if nothing is left.
+unique_ptr<TableFilter> WithoutDynamic(unique_ptr<TableFilter> filter, const FilterTest &test) {
+	if (filter->filter_type == TableFilterType::OPTIONAL_FILTER && HoldsDynamicFilter(*filter, test)) {
 		return nullptr;
 	}
 	if (filter->filter_type != TableFilterType::CONJUNCTION_AND) {
@@ -50,7 +56,7 @@ unique_ptr<TableFilter> WithoutDynamic(unique_ptr<TableFilter> filter) {
 	vector<unique_ptr<TableFilter>> kept;
 	auto &children = filter->Cast<ConjunctionAndFilter>().child_filters;
 	for (auto &child : children) {
-		if (auto remaining = WithoutDynamic(std::move(child))) {
+		if (auto remaining = WithoutDynamic(std::move(child), test)) {
 			kept.push_back(std::move(remaining));
 		}
 	}
@@ -64,11 +70,40 @@ unique_ptr<TableFilter> WithoutDynamic(unique_ptr<TableFilter> filter) {
 	return filter;
 }
 
+bool Always(const TableFilter &) {
+	return true;
+}
+
+const LogicalType &TypeOfScanned(const LogicalGet &get, column_t column) {
+	for (auto &index : get.GetColumnIds()) {
+		if (index.GetPrimaryIndex() == column) {
+			return get.GetColumnType(index);
+		}
+	}
+	return get.GetColumnType(ColumnIndex(column));
+}
+
+void DropMistypedDynamicFilters(LogicalGet &get) {
+	auto &filters = get.table_filters.filters;
+	for (auto entry = filters.begin(); entry != filters.end();) {
+		auto &type = TypeOfScanned(get, entry->first);
+		auto is_mistyped = [&](const TableFilter &filter) {
+			if (filter.filter_type != TableFilterType::DYNAMIC_FILTER) {
+				return false;
+			}
+			auto &data = filter.Cast<DynamicFilter>().filter_data;
+			return data && data->filter && data->filter->constant.type() != type;
+		};
+		entry->second = WithoutDynamic(std::move(entry->second), is_mistyped);
+		entry = entry->second ? std::next(entry) : filters.erase(entry);
+	}
+}
+
 } // namespace
 
 void DropDynamicFilters(TableFilterSet &filters) {
 	for (auto entry = filters.filters.begin(); entry != filters.filters.end();) {
-		entry->second = WithoutDynamic(std::move(entry->second));
+		entry->second = WithoutDynamic(std::move(entry->second), Always);
 		entry = entry->second ? std::next(entry) : filters.filters.erase(entry);
 	}
 }
@@ -79,6 +114,15 @@ void DropDynamicFilters(LogicalOperator &plan) {
 	}
 	for (auto &child : plan.children) {
 		DropDynamicFilters(*child);
+	}
+}
+
+void DropMistypedDynamicFilters(LogicalOperator &plan) {
+	if (plan.type == LogicalOperatorType::LOGICAL_GET) {
+		DropMistypedDynamicFilters(plan.Cast<LogicalGet>());
+	}
+	for (auto &child : plan.children) {
+		DropMistypedDynamicFilters(*child);
 	}
 }
 

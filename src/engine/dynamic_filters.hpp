@@ -16,4 +16,9 @@ void DropDynamicFilters(duckdb::TableFilterSet &filters);
 //! Removes the dynamic filters of every scan of `plan`.
 void DropDynamicFilters(duckdb::LogicalOperator &plan);
 
+//! Removes the dynamic filters of a top-n whose bound has another type than the column that they are about: DuckDB
+//! 1.5.5 looks for the columns through casts but does not cast the bound, so that a scan compares the bound's bytes
+//! with values of another width, and loses rows or fails, once the bound is known before the scan begins.
+void DropMistypedDynamicFilters(duckdb::LogicalOperator &plan);
+
 } // namespace skein

@@ -195,6 +195,21 @@ TEST_F(PlanSerializerTest, TopNGetsItsDynamicFilterBack) {
 	EXPECT_EQ(rows, Query(sql));
 }
 
+TEST_F(PlanSerializerTest, TopNFiltersNoColumnOfAnotherType) {
+	Query("COPY (SELECT (7 + range % 50)::INTEGER AS c FROM range(1000)) TO '" + File("narrow") + "'");
+	Query("COPY (SELECT 4294967297 + range AS c FROM range(300)) TO '" + File("wide") + "'");
+	auto sql = "SELECT c FROM (SELECT c FROM '" + File("wide") + "' UNION ALL SELECT c FROM '" + File("narrow") +
+			   "') ORDER BY c LIMIT 3";
+	auto rows = worker_.Run(Serialize(sql), [](LogicalOperator &plan) {
+		auto text = plan.ToString();
+		auto first = text.find("Dynamic Filter");
+		EXPECT_NE(first, std::string::npos) << text;
+		EXPECT_EQ(text.find("Dynamic Filter", first + 1), std::string::npos) << text;
+	});
+	Query("SET disabled_optimizers='top_n'");
+	EXPECT_EQ(rows, Query(sql));
+}
+
 TEST_F(PlanSerializerTest, TopNKeepsTheFiltersOfTheQuery) {
 	auto sql = "SELECT * FROM '" + File("fact") + "' WHERE k > 1000 ORDER BY k NULLS FIRST LIMIT 5";
 	auto rows = worker_.Run(Serialize(sql), [](LogicalOperator &plan) {

@@ -73,6 +73,7 @@ void RestoreRunTimeHelp(Binder &binder, ClientContext &context, unique_ptr<Logic
 		HideLimits(*plan, hidden);
 		plan = TopN(context).Optimize(std::move(plan));
 		ShowLimits(std::move(hidden));
+		DropMistypedDynamicFilters(*plan);
 	}
 	if (help.join_filters && !optimizer.OptimizerDisabled(OptimizerType::JOIN_FILTER_PUSHDOWN)) {
 		JoinFilterPushdownOptimizer(optimizer).VisitOperator(*plan);

@@ -2,6 +2,7 @@
 
 #include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
+#include "engine/dynamic_filters.hpp"
 #include "explain/plan_outline.hpp"
 #include "explain/plan_text.hpp"
 #include "extension/analyze_operator.hpp"
@@ -157,6 +158,7 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	options.footers = instance.Footers();
 	options.worker_functions = [&instance]() { return instance.FunctionsOfWorkers(); };
 	options.deal_session_rows = settings.mode == Mode::FORCE && !ChangesRows(*statement);
+	DropMistypedDynamicFilters(*query);
 	return PlanQuery(input, statement, query, options, callbacks);
 }
 
