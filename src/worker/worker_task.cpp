@@ -6,6 +6,7 @@
 #include "duckdb/parser/keyword_helper.hpp"
 #include "duckdb/parser/statement/logical_plan_statement.hpp"
 #include "duckdb/planner/binder.hpp"
+#include "engine/counted_files.hpp"
 #include "engine/executor_tasks.hpp"
 #include "engine/plan_meter.hpp"
 #include "engine/plan_serializer.hpp"
@@ -177,6 +178,7 @@ void WorkerTask::Prepare() {
 	context.config.enable_progress_bar = false;
 	if (spec_.profile) {
 		PlanMeter::Install(context);
+		read_bytes_ = CountReadBytes(context);
 	}
 	// Begins the transaction in which the plan is read and executed.
 	context.transaction.SetAutoCommit(false);
@@ -241,7 +243,7 @@ void WorkerTask::TakeProfile(TaskResult &result) {
 	if (auto meter = PlanMeter::Find(context)) {
 		result.operators = meter->Collect(context);
 		TakePeaks(QueryProfiler::Get(context), result);
-		result.bytes_read = QueryProfiler::Get(context).GetBytesRead();
+		result.bytes_read = read_bytes_->Get();
 		result.cpu = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(cpu_nanos_));
 	}
 }

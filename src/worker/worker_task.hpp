@@ -19,6 +19,7 @@ struct ProducerToken;
 
 namespace skein {
 
+class ReadBytes;
 class TaskWatcher;
 
 //! What a worker is told about a task.
@@ -100,6 +101,8 @@ private:
 	std::atomic<bool> started_{false};
 	//! Of all threads, as far as it is profiled.
 	std::atomic<int64_t> cpu_nanos_{0};
+	//! From files; nullptr if it is not profiled.
+	duckdb::shared_ptr<ReadBytes> read_bytes_;
 	duckdb::ErrorData start_error_;
 	std::optional<std::chrono::steady_clock::time_point> began_at_;
 	bool ended_ = false;

@@ -70,6 +70,10 @@ class AnalyzeTest(ClusterTest):
         self.assertEqual(leaf["rows_read"], ROWS)
         self.assertEqual([task["task"] for task in leaf["tasks"]], [0, 1, 2])
         self.assertEqual(plan["plan"]["rows"], 500)
+        for variant, report in zip(leaf["variants"], plan["stages"][0]["task_reports"]):
+            # Of two columns of four, and the footers.
+            self.assertGreaterEqual(report["bytes_read"], variant["bytes"])
+            self.assertLess(report["bytes_read"], 1.2 * variant["bytes"] + (64 << 10))
         links = 0
         for stage in plan["stages"]:
             self.assertEqual([report["state"] for report in stage["task_reports"]], ["finished"] * stage["tasks"])
