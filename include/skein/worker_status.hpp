@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,25 @@ struct WorkerQueryStatus {
 	uint32_t waiting_tasks = 0;
 	//! Since the worker got its tasks, microseconds.
 	uint64_t age_micros = 0;
+};
+
+//! One task of a query on one worker.
+struct WorkerTaskStatus {
+	uint32_t stage = 0;
+	uint32_t task = 0;
+	//! waiting (for a slot), running, finished, cancelled, failed.
+	std::string state;
+	//! The stages that it reads.
+	std::vector<uint32_t> inputs;
+	//! What it has put out up to now; what of it went to other processes, as it was sent.
+	uint64_t output_rows = 0;
+	uint64_t output_bytes = 0;
+	uint64_t link_bytes = 0;
+	//! Since its plan arrived, up to its end; of one that has ended: how much of that it waited for its start.
+	uint64_t wall_micros = 0;
+	std::optional<uint64_t> queue_micros;
+	//! Read of leaves whose units tasks share.
+	std::optional<uint64_t> units_read;
 };
 
 //! How many tasks took how long: count[i] of at most LIMITS_SECONDS[i], the last of more than all.
@@ -64,6 +84,8 @@ struct WorkerStatus {
 	//! By MessageKind. Only of a worker in this process; others do not send it.
 	std::array<MessageDurations, MESSAGE_KIND_COUNT> message_durations{};
 	std::vector<WorkerQueryStatus> running_queries;
+	//! Of the query that was asked about, of its last attempt here.
+	std::vector<WorkerTaskStatus> tasks;
 };
 
 } // namespace skein

@@ -117,8 +117,8 @@ std::shared_ptr<QueryRun> Coordinator::Find(const string &query) {
 	return entry == runs_.end() ? nullptr : entry->second.lock();
 }
 
-std::vector<ClusterWorker> Coordinator::AskStatus(const std::vector<string> &workers,
-												  std::chrono::milliseconds timeout) {
+std::vector<ClusterWorker> Coordinator::AskStatus(const std::vector<string> &workers, std::chrono::milliseconds timeout,
+												  const string &tasks_of) {
 	auto inquiry = std::make_shared<StatusInquiry>(workers);
 	wire::Message message;
 	uint64_t request;
@@ -128,6 +128,7 @@ std::vector<ClusterWorker> Coordinator::AskStatus(const std::vector<string> &wor
 		inquiries_[request] = inquiry;
 	}
 	message.mutable_ask_status()->set_request(request);
+	message.mutable_ask_status()->set_tasks_of(tasks_of);
 	std::vector<ClusterWorker> result;
 	try {
 		for (auto &worker : workers) {

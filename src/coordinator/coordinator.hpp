@@ -21,8 +21,10 @@ public:
 	std::shared_ptr<QueryRun> Run(duckdb::ClientContext &context, std::shared_ptr<const DistributedPlan> plan,
 								  std::vector<std::string> workers, RunOptions options,
 								  std::chrono::milliseconds timeout);
-	//! What the workers say of themselves, each within `timeout`. Throws when an address is malformed.
-	std::vector<ClusterWorker> AskStatus(const std::vector<std::string> &workers, std::chrono::milliseconds timeout);
+	//! What the workers say of themselves, each within `timeout`, and of the tasks of one query. Throws when an address
+	//! is malformed.
+	std::vector<ClusterWorker> AskStatus(const std::vector<std::string> &workers, std::chrono::milliseconds timeout,
+										 const std::string &tasks_of = "");
 	//! Ends a query, of whatever session: one of this node, or one that these workers run tasks of. Returns whether
 	//! there is one; it may end of itself meanwhile. Throws when an address is malformed.
 	bool Cancel(const std::string &query, const std::vector<std::string> &workers, std::chrono::milliseconds timeout);

@@ -1,65 +1,14 @@
 #include "extension/cluster_functions.hpp"
 
 #include "duckdb/main/extension/extension_loader.hpp"
-#include "explain/plan_json.hpp"
-#include "extension/report_rows.hpp"
+#include "extension/instance_function.hpp"
 #include "extension/session.hpp"
-#include "extension/skein_instance.hpp"
 
 namespace skein {
 
 using namespace duckdb;
 
 namespace {
-
-//! How long a report waits for workers that have not yet said what they did.
-constexpr std::chrono::seconds REPORT_TIMEOUT{5};
-//! How long a worker may take to say how it is, once it is reached.
-constexpr std::chrono::seconds ANSWER_TIMEOUT{2};
-
-struct InstanceInfo final : public TableFunctionInfo {
-	explicit InstanceInfo(duckdb::shared_ptr<SkeinInstance> instance_p) : instance(std::move(instance_p)) {
-	}
-	weak_ptr<SkeinInstance> instance;
-};
-
-struct InstanceData final : public TableFunctionData {
-	explicit InstanceData(weak_ptr<SkeinInstance> instance_p) : instance(std::move(instance_p)) {
-	}
-	weak_ptr<SkeinInstance> instance;
-};
-
-using Columns = std::vector<std::pair<const char *, LogicalType>>;
-
-void Declare(const Columns &columns, vector<LogicalType> &types, vector<string> &names) {
-	for (auto &column : columns) {
-		names.emplace_back(column.first);
-		types.push_back(column.second);
-	}
-}
-
-unique_ptr<FunctionData> WithInstance(TableFunctionBindInput &input) {
-	return make_uniq<InstanceData>(input.info->Cast<InstanceInfo>().instance);
-}
-
-//! What the session's workers say of themselves; one that cannot be asked says why.
-std::vector<ClusterWorker> AskWorkers(ClientContext &context, const TableFunctionInitInput &input) {
-	auto instance = input.bind_data->Cast<InstanceData>().instance.lock();
-	if (!instance) {
-		throw InvalidInputException("this database is being closed");
-	}
-	auto settings = Settings::Read(context);
-	Cluster cluster;
-	try {
-		cluster = instance->Resolve(settings);
-	} catch (IOException &ex) {
-		return {{settings.cluster, false, ErrorData(ex).RawMessage(), {}}};
-	}
-	if (!cluster.coordinator) {
-		return {};
-	}
-	return cluster.coordinator->AskStatus(cluster.workers, settings.link.connect_timeout + ANSWER_TIMEOUT);
-}
 
 unique_ptr<FunctionData> BindCluster(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
 									 vector<string> &names) {
@@ -83,7 +32,7 @@ unique_ptr<FunctionData> BindCluster(ClientContext &context, TableFunctionBindIn
 			 {"exchange_sent_bytes", LogicalType::BIGINT},
 			 {"exchange_received_bytes", LogicalType::BIGINT}},
 			types, names);
-	return WithInstance(input);
+	return InstanceOf(input);
 }
 
 unique_ptr<GlobalTableFunctionState> InitCluster(ClientContext &context, TableFunctionInitInput &input) {
@@ -119,7 +68,7 @@ unique_ptr<FunctionData> BindQueries(ClientContext &context, TableFunctionBindIn
 			 {"waiting_tasks", LogicalType::BIGINT},
 			 {"age_ms", LogicalType::DOUBLE}},
 			types, names);
-	return WithInstance(input);
+	return InstanceOf(input);
 }
 
 //! One query, over all workers.
@@ -163,12 +112,11 @@ unique_ptr<GlobalTableFunctionState> InitQueries(ClientContext &context, TableFu
 	return result;
 }
 
-struct CancelData final : public TableFunctionData {
+struct CancelData final : public InstanceData {
 	CancelData(string query_p, weak_ptr<SkeinInstance> instance_p)
-		: query(std::move(query_p)), instance(std::move(instance_p)) {
+		: InstanceData(std::move(instance_p)), query(std::move(query_p)) {
 	}
 	string query;
-	weak_ptr<SkeinInstance> instance;
 };
 
 unique_ptr<FunctionData> BindCancel(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
@@ -193,71 +141,6 @@ unique_ptr<GlobalTableFunctionState> InitCancel(ClientContext &context, TableFun
 	return result;
 }
 
-unique_ptr<FunctionData> BindStages(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
-									vector<string> &names) {
-	Declare({{"stage", LogicalType::BIGINT},
-			 {"tasks", LogicalType::BIGINT},
-			 {"in_session", LogicalType::BOOLEAN},
-			 {"inputs", LogicalType::LIST(LogicalType::BIGINT)},
-			 {"outputs", LogicalType::LIST(LogicalType::VARCHAR)},
-			 {"ended_tasks", LogicalType::BIGINT},
-			 {"output_rows", LogicalType::BIGINT},
-			 {"output_bytes", LogicalType::BIGINT},
-			 {"link_bytes", LogicalType::BIGINT},
-			 {"slowest_ms", LogicalType::DOUBLE}},
-			types, names);
-	return make_uniq<TableFunctionData>();
-}
-
-vector<Value> StageRow(const StagePlan &stage, const std::vector<TaskReport> &tasks) {
-	uint64_t ended = 0, rows = 0, bytes = 0, link_bytes = 0, slowest = 0;
-	for (auto &task : tasks) {
-		if (task.stage == stage.id) {
-			ended++;
-			auto sent = task.Sent();
-			rows += sent.rows;
-			bytes += sent.bytes;
-			link_bytes += sent.link_bytes;
-			slowest = std::max(slowest, task.wall_micros);
-		}
-	}
-	vector<Value> inputs;
-	for (auto &read : stage.inputs) {
-		inputs.push_back(Number(read.stage));
-	}
-	vector<Value> outputs;
-	for (auto &output : stage.outputs) {
-		outputs.emplace_back(ExchangeKindName(output.kind));
-	}
-	return {Number(stage.id),
-			Number(stage.tasks),
-			Value::BOOLEAN(stage.in_session),
-			Value::LIST(LogicalType::BIGINT, std::move(inputs)),
-			Value::LIST(LogicalType::VARCHAR, std::move(outputs)),
-			Number(ended),
-			Number(rows),
-			Number(bytes),
-			Number(link_bytes),
-			Value::DOUBLE(static_cast<double>(slowest) / 1000)};
-}
-
-unique_ptr<GlobalTableFunctionState> InitStages(ClientContext &context, TableFunctionInitInput &input) {
-	auto result = make_uniq<ReportRows>();
-	auto last = Session::Get(context)->Last();
-	if (!last.plan) {
-		return result;
-	}
-	std::vector<TaskReport> tasks;
-	if (last.run) {
-		last.run->WaitEnded(REPORT_TIMEOUT);
-		tasks = last.run->Stats().tasks;
-	}
-	for (auto &stage : last.plan->stages) {
-		result->rows.push_back(StageRow(stage, tasks));
-	}
-	return result;
-}
-
 } // namespace
 
 void RegisterClusterFunctions(DatabaseInstance &db, duckdb::shared_ptr<SkeinInstance> instance) {
@@ -272,7 +155,6 @@ void RegisterClusterFunctions(DatabaseInstance &db, duckdb::shared_ptr<SkeinInst
 	TableFunction cancel("skein_cancel", {LogicalType::VARCHAR}, ReturnRows, BindCancel, InitCancel);
 	cancel.function_info = info;
 	loader.RegisterFunction(cancel);
-	loader.RegisterFunction(TableFunction("skein_stages", {}, ReturnRows, BindStages, InitStages));
 }
 
 } // namespace skein

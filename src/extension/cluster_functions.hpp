@@ -6,7 +6,7 @@ namespace skein {
 
 class SkeinInstance;
 
-//! Registers skein_cluster(), skein_queries(), skein_cancel() and skein_stages().
+//! Registers skein_cluster(), skein_queries() and skein_cancel().
 void RegisterClusterFunctions(duckdb::DatabaseInstance &db, duckdb::shared_ptr<SkeinInstance> instance);
 
 } // namespace skein

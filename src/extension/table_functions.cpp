@@ -2,9 +2,8 @@
 
 #include "duckdb/main/extension/extension_loader.hpp"
 #include "extension/cluster_functions.hpp"
-#include "extension/report_rows.hpp"
+#include "extension/instance_function.hpp"
 #include "extension/session.hpp"
-#include "extension/skein_instance.hpp"
 
 namespace skein {
 
@@ -22,9 +21,6 @@ void ReturnRows(ClientContext &context, TableFunctionInput &input, DataChunk &ou
 }
 
 namespace {
-
-//! How long a report waits for workers that have not yet said what they did.
-constexpr std::chrono::seconds REPORT_TIMEOUT{5};
 
 unique_ptr<FunctionData> BindLastQuery(ClientContext &context, TableFunctionBindInput &input,
 									   vector<LogicalType> &types, vector<string> &names) {
@@ -62,62 +58,18 @@ unique_ptr<GlobalTableFunctionState> InitLastQuery(ClientContext &context, Table
 	return result;
 }
 
-unique_ptr<FunctionData> BindTasks(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
-								   vector<string> &names) {
-	names = {"stage",	"task",		"worker", "output_rows",   "output_bytes", "link_bytes",
-			 "wall_ms", "queue_ms", "state",  "units_planned", "units_read"};
-	types = {LogicalType::BIGINT,  LogicalType::BIGINT, LogicalType::VARCHAR, LogicalType::BIGINT,
-			 LogicalType::BIGINT,  LogicalType::BIGINT, LogicalType::DOUBLE,  LogicalType::DOUBLE,
-			 LogicalType::VARCHAR, LogicalType::BIGINT, LogicalType::BIGINT};
-	return make_uniq<TableFunctionData>();
-}
-
-//! What the task was dealt of the leaves whose units tasks share.
-uint64_t PlannedUnits(const DistributedPlan &plan, const TaskReport &task) {
-	uint64_t result = 0;
-	for (auto &leaf : plan.stages[task.stage - 1].shared_leaves) {
-		result += leaf.units[task.task];
+struct ServeData final : public InstanceData {
+	ServeData(string address_p, weak_ptr<SkeinInstance> instance_p)
+		: InstanceData(std::move(instance_p)), address(std::move(address_p)) {
 	}
-	return result;
-}
-
-unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunctionInitInput &input) {
-	auto result = make_uniq<ReportRows>();
-	auto last = Session::Get(context)->Last();
-	if (last.run) {
-		last.run->WaitEnded(REPORT_TIMEOUT);
-		for (auto &task : last.run->Stats().tasks) {
-			auto sent = task.Sent();
-			result->rows.push_back(
-				{Number(task.stage), Number(task.task), Value(task.worker), Number(sent.rows), Number(sent.bytes),
-				 Number(sent.link_bytes), Value::DOUBLE(static_cast<double>(task.wall_micros) / 1000),
-				 Value::DOUBLE(static_cast<double>(task.queue_micros) / 1000), Value(StateName(task.state)),
-				 task.units ? Number(PlannedUnits(*last.plan, task)) : Value(LogicalType::BIGINT),
-				 task.units ? Number(task.units->read) : Value(LogicalType::BIGINT)});
-		}
-	}
-	return result;
-}
-
-struct ServeInfo final : public TableFunctionInfo {
-	explicit ServeInfo(duckdb::shared_ptr<SkeinInstance> instance_p) : instance(std::move(instance_p)) {
-	}
-	weak_ptr<SkeinInstance> instance;
-};
-
-struct ServeData final : public TableFunctionData {
 	string address;
-	weak_ptr<SkeinInstance> instance;
 };
 
 unique_ptr<FunctionData> BindServe(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
 								   vector<string> &names) {
 	names = {"address"};
 	types = {LogicalType::VARCHAR};
-	auto result = make_uniq<ServeData>();
-	result->address = input.inputs[0].ToString();
-	result->instance = input.info->Cast<ServeInfo>().instance;
-	return result;
+	return make_uniq<ServeData>(input.inputs[0].ToString(), input.info->Cast<InstanceInfo>().instance);
 }
 
 unique_ptr<GlobalTableFunctionState> InitServe(ClientContext &context, TableFunctionInitInput &input) {
@@ -136,11 +88,11 @@ unique_ptr<GlobalTableFunctionState> InitServe(ClientContext &context, TableFunc
 void RegisterTableFunctions(DatabaseInstance &db, duckdb::shared_ptr<SkeinInstance> instance) {
 	ExtensionLoader loader(db, "skein");
 	loader.RegisterFunction(TableFunction("skein_last_query", {}, ReturnRows, BindLastQuery, InitLastQuery));
-	loader.RegisterFunction(TableFunction("skein_tasks", {}, ReturnRows, BindTasks, InitTasks));
 	RegisterOperatorsFunction(db);
 	RegisterClusterFunctions(db, instance);
+	RegisterTasksFunctions(db, instance);
 	TableFunction serve("skein_serve", {LogicalType::VARCHAR}, ReturnRows, BindServe, InitServe);
-	serve.function_info = make_shared_ptr<ServeInfo>(std::move(instance));
+	serve.function_info = make_shared_ptr<InstanceInfo>(std::move(instance));
 	loader.RegisterFunction(serve);
 }
 

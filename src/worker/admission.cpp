@@ -105,10 +105,15 @@ size_t Admission::Waiting() {
 	return waiting_.size();
 }
 
-size_t Admission::Waiting(const AttemptKey &query) {
+std::set<std::pair<uint32_t, uint32_t>> Admission::WaitingOf(const AttemptKey &query) {
 	std::lock_guard<std::mutex> guard(mutex_);
-	return static_cast<size_t>(
-		std::count_if(waiting_.begin(), waiting_.end(), [&](auto &task) { return task.query == query; }));
+	std::set<std::pair<uint32_t, uint32_t>> result;
+	for (auto &task : waiting_) {
+		if (task.query == query) {
+			result.emplace(task.stage, task.task);
+		}
+	}
+	return result;
 }
 
 } // namespace skein

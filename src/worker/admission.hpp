@@ -53,7 +53,8 @@ public:
 
 	size_t Running();
 	size_t Waiting();
-	size_t Waiting(const AttemptKey &query);
+	//! The stages and tasks of a query that wait.
+	std::set<std::pair<uint32_t, uint32_t>> WaitingOf(const AttemptKey &query);
 
 private:
 	bool MayStartLocked(const WaitingTask &task);

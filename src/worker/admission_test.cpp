@@ -78,7 +78,7 @@ TEST_F(AdmissionTest, AQueryThatEndsGetsRidOfWhatWaits) {
 	EXPECT_EQ(started.size(), 2U);
 	admission.TaskEnded();
 	EXPECT_EQ(started.back(), "b1.0");
-	EXPECT_EQ(admission.Waiting({"b", 0}), 0U);
+	EXPECT_EQ(admission.WaitingOf({"b", 0}).size(), 0U);
 }
 
 } // namespace

@@ -151,39 +151,6 @@ std::shared_ptr<WorkerService::Query> WorkerService::Find(const AttemptKey &key)
 	return entry == queries_.end() ? nullptr : entry->second;
 }
 
-WorkerStatus WorkerService::Status() {
-	auto &buffers = BufferManager::GetBufferManager(db_);
-	WorkerStatus status;
-	{
-		std::lock_guard<std::mutex> guard(mutex_);
-		status = done_;
-		status.stopping = stopping_;
-		for (auto &[key, query] : queries_) {
-			auto age = std::chrono::steady_clock::now() - query->started_at;
-			auto micros = std::chrono::duration_cast<std::chrono::microseconds>(age).count();
-			status.running_queries.push_back(
-				{key.query, key.attempt, static_cast<uint32_t>(query->running), 0, static_cast<uint64_t>(micros)});
-		}
-	}
-	for (auto &query : status.running_queries) {
-		query.waiting_tasks = static_cast<uint32_t>(admission_.Waiting({query.query, query.attempt}));
-		query.running_tasks -= std::min(query.running_tasks, query.waiting_tasks);
-	}
-	status.skein_version = SKEIN_VERSION;
-	status.engine_version = DuckDB::LibraryVersion();
-	status.slots = static_cast<uint32_t>(admission_.Slots());
-	status.threads = static_cast<uint32_t>(TaskScheduler::GetScheduler(db_).NumberOfThreads());
-	status.running_tasks = static_cast<uint32_t>(admission_.Running());
-	status.waiting_tasks = static_cast<uint32_t>(admission_.Waiting());
-	status.memory_used = buffers.GetUsedMemory();
-	status.memory_limit = buffers.GetMaxMemory();
-	status.spilled = buffers.GetUsedSwap();
-	status.exchange_sent_bytes = node_.Exchange().SentBytes();
-	status.exchange_received_bytes = node_.Exchange().ReceivedBytes();
-	status.message_durations = node_.Messages().Read();
-	return status;
-}
-
 void WorkerService::Announce(const WorkerEvent &event) const {
 	if (on_event_) {
 		on_event_(event);
@@ -232,7 +199,7 @@ void WorkerService::OnControl(const std::shared_ptr<Link> &link, const wire::Mes
 	}
 	if (message.has_ask_status()) {
 		wire::Message answer;
-		EncodeStatus(Status(), *answer.mutable_status());
+		EncodeStatus(Status(message.ask_status().tasks_of()), *answer.mutable_status());
 		answer.mutable_status()->set_request(message.ask_status().request());
 		SendMessage(*link, answer);
 		return;
@@ -278,8 +245,8 @@ duckdb::shared_ptr<TaskUnits> WorkerService::FindUnits(const wire::LeafId &leaf)
 	if (!query) {
 		return nullptr;
 	}
-	auto units = query->units.find({leaf.stage(), leaf.task()});
-	return units == query->units.end() ? nullptr : units->second;
+	auto part = query->parts.find({leaf.stage(), leaf.task()});
+	return part == query->parts.end() ? nullptr : part->second.units;
 }
 
 void WorkerService::ReleaseUnits(const std::shared_ptr<Link> &link, const wire::ReleaseUnits &release) {
@@ -407,13 +374,15 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 		spec.settings.emplace_back(setting.name(), setting.value());
 	}
 	spec.profile = start.profile();
+	auto &part = query->parts[{task.stage(), task.task()}];
 	if (start.has_unit_sharing()) {
-		spec.units = MakeUnits(*query, start.unit_sharing(), task);
+		part.units = MakeUnits(*query, start.unit_sharing(), task);
+		spec.units = part.units;
 	}
 	auto channels = make_shared_ptr<TaskChannels>();
 	channels->page_bytes = start.page_bytes();
 	auto compression = static_cast<LinkCompression>(start.compression());
-	query->channels[{task.stage(), task.task()}] = channels;
+	part.channels = channels;
 	for (int i = 0; i < task.output_partitions_size(); i++) {
 		// With slots, a task must not wait for consumers that have none.
 		auto unbounded = task.output_unbounded(i) || admission_.Slots() > 0;
@@ -423,6 +392,7 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 		channels->outputs.push_back(std::move(buffer));
 	}
 	for (auto &source : task.inputs()) {
+		part.inputs.push_back(source.stage());
 		std::vector<Producer> producers;
 		for (int i = 0; i < source.addresses_size(); i++) {
 			auto address = source.addresses(i);
@@ -443,7 +413,7 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 		[this, query, key, channels](const TaskResult &result) { OnTaskEnd(query, key, *channels, result); });
 }
 
-duckdb::shared_ptr<TaskUnits> WorkerService::MakeUnits(Query &query, const wire::UnitSharing &sharing,
+duckdb::shared_ptr<TaskUnits> WorkerService::MakeUnits(const Query &query, const wire::UnitSharing &sharing,
 													   const wire::Task &task) {
 	SharingOptions options;
 	options.always = sharing.always();
@@ -466,9 +436,7 @@ duckdb::shared_ptr<TaskUnits> WorkerService::MakeUnits(Query &query, const wire:
 		SendMessage(*link, message);
 	};
 	std::vector<uint64_t> others(task.most_units_of_others().begin(), task.most_units_of_others().end());
-	auto units = make_shared_ptr<TaskUnits>(options, std::move(others), std::move(ask));
-	query.units[{key.stage, key.task}] = units;
-	return units;
+	return make_shared_ptr<TaskUnits>(options, std::move(others), std::move(ask));
 }
 
 void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey &key, const TaskChannels &channels,
@@ -484,16 +452,18 @@ void WorkerService::OnTaskEnd(const std::shared_ptr<Query> &query, const TaskKey
 		EncodeError(result.error, result.consequence, *ended.mutable_error());
 	}
 	EncodeNumbers(channels, result, ended);
-	auto units = query->units.find({key.stage, key.task});
-	if (units != query->units.end()) {
-		EncodeUnits(*units->second, ended);
+	auto &part = query->parts.at({key.stage, key.task});
+	if (part.units) {
+		EncodeUnits(*part.units, ended);
 	}
-	Announce(EventOf(ended, result));
+	auto event = EventOf(ended, result);
+	Announce(event);
 	SendMessage(*query->link, message);
 	bool last;
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		CountLocked(ended);
+		part.end = std::move(event.end);
 		query->running--;
 		last = query->running == 0 && query->ending;
 	}
@@ -549,11 +519,11 @@ void WorkerService::Forget(const std::shared_ptr<Query> &query) {
 	auto &ended = *message.mutable_query_ended();
 	ended.set_query(query->key.query);
 	ended.set_attempt(query->key.attempt);
-	for (auto &[task, channels] : query->channels) {
+	for (auto &[task, part] : query->parts) {
 		auto &sent = *ended.add_sent();
 		sent.set_stage(task.first);
 		sent.set_task(task.second);
-		for (auto &output : channels->outputs) {
+		for (auto &output : part.channels->outputs) {
 			auto bytes = output->LinkBytes();
 			sent.set_bytes(sent.bytes() + bytes);
 			sent.add_output_bytes(bytes);

@@ -35,7 +35,8 @@ public:
 	bool Stop(std::chrono::milliseconds grace);
 	//! After Stop(): waits for what it has not waited for.
 	void WaitIdle();
-	WorkerStatus Status();
+	//! With the tasks of one query, if it runs here.
+	WorkerStatus Status(const std::string &tasks_of = "");
 
 	void OnControl(const std::shared_ptr<Link> &link, const wire::Message &message) override;
 	void OnLinkLost(Link &link, const std::string &reason, bool had_answered) override;
@@ -43,15 +44,24 @@ public:
 private:
 	using TaskNumber = std::pair<uint32_t, uint32_t>;
 
+	//! What is known here of one task.
+	struct Part {
+		duckdb::shared_ptr<TaskChannels> channels;
+		//! If its leaves share units with other tasks'.
+		duckdb::shared_ptr<TaskUnits> units;
+		//! The stages that it reads.
+		std::vector<uint32_t> inputs;
+		std::optional<WorkerEvent::TaskEnd> end;
+	};
+
 	//! What runs here of one attempt of a query.
 	struct Query {
 		AttemptKey key;
 		std::shared_ptr<Link> link;
+		//! Empty until all are made, and when the query is gone.
 		std::vector<std::shared_ptr<WorkerTask>> tasks;
-		//! The channels of each of its tasks, by stage and task.
-		std::map<TaskNumber, duckdb::shared_ptr<TaskChannels>> channels;
-		//! Of those whose leaves share units with other tasks'.
-		std::map<TaskNumber, duckdb::shared_ptr<TaskUnits>> units;
+		//! By stage and task. Complete before there are tasks; only `end` changes then.
+		std::map<TaskNumber, Part> parts;
 		//! Tasks that have not ended, those that wait included.
 		size_t running = 0;
 		std::chrono::steady_clock::time_point started_at = std::chrono::steady_clock::now();
@@ -62,7 +72,8 @@ private:
 	//! Builds a task with its outputs and inputs; the outputs can be read from then on.
 	std::shared_ptr<WorkerTask> MakeTask(const std::shared_ptr<Query> &query, const wire::StartTasks &start,
 										 const wire::Task &task, const std::string &own_name);
-	duckdb::shared_ptr<TaskUnits> MakeUnits(Query &query, const wire::UnitSharing &sharing, const wire::Task &task);
+	duckdb::shared_ptr<TaskUnits> MakeUnits(const Query &query, const wire::UnitSharing &sharing,
+											const wire::Task &task);
 	//! nullptr if the task does not run here, or has no leaves that share units.
 	duckdb::shared_ptr<TaskUnits> FindUnits(const wire::LeafId &leaf);
 	//! The task as it waits for its start.
@@ -72,6 +83,8 @@ private:
 	void CancelQuery(const std::string &query);
 	//! Tells the coordinators.
 	void OnTasksStarted(const std::vector<WaitingTask> &tasks);
+	//! Of the last attempt of the query here.
+	std::vector<WorkerTaskStatus> TasksOf(const std::string &query_name);
 	void CountLocked(const wire::TaskEnded &ended);
 	std::shared_ptr<Query> Find(const AttemptKey &key);
 	//! Answers as soon as the task's plan is there; at once if that may take until other tasks have ended.

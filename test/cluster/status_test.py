@@ -100,6 +100,40 @@ class TableFunctionTest(ClusterTest):
         query.send_signal(signal.SIGINT)
         self.finish(query, FAILURE_LIMIT)
 
+    def test_stages_and_tasks_of_a_query_that_runs(self):
+        workers = self.workers(2)
+        connection = self.connect_with(self.cluster_of(*workers))
+        query = self.begun(workers, self.shuffling())
+        ((name,),) = connection.execute("SELECT query FROM skein_queries() WHERE state = 'running'").fetchall()
+        stages = connection.execute("SELECT stage, tasks, inputs, outputs, ended_tasks FROM skein_stages($1)", [name]).fetchall()
+        self.assertEqual(stages[0][:4], (1, 2, [], None))
+        self.assertEqual(stages[1][:3], (2, 2, [1]))
+        tasks = connection.execute("SELECT stage, task, worker, state, wall_ms > 0 FROM skein_tasks($1)", [name]).fetchall()
+        self.assertEqual([task[:2] for task in tasks[:4]], [(1, 0), (1, 1), (2, 0), (2, 1)])
+        self.assertEqual({task[2] for task in tasks}, {worker.address for worker in workers})
+        self.assertTrue({task[3] for task in tasks} <= {"running", "finished"}, tasks)
+        self.assertTrue(all(task[4] for task in tasks), tasks)
+
+        def rows():
+            return connection.execute("SELECT sum(output_rows) FROM skein_tasks($1)", [name]).fetchone()[0]
+
+        before = rows()
+        until(lambda: rows() > before, LIMIT, "it puts out more rows")
+        query.send_signal(signal.SIGINT)
+        self.finish(query, FAILURE_LIMIT)
+        self.assert_free(workers)
+        for function in ("skein_stages", "skein_tasks"):
+            self.assertEqual(connection.execute(f"FROM {function}($1)", [name]).fetchall(), [])
+            with self.assertRaisesRegex(duckdb.BinderException, "which query"):
+                connection.execute(f"FROM {function}('')")
+        # That of the session's last one is the same with and without its name.
+        connection.execute(f"SELECT count(*) FROM '{self.keys}'").fetchall()
+        ((name,),) = connection.execute("SELECT query FROM skein_queries() WHERE is_own").fetchall()
+        for function in ("skein_stages", "skein_tasks"):
+            rows_of_last = connection.execute(f"FROM {function}()").fetchall()
+            self.assertEqual(connection.execute(f"FROM {function}($1)", [name]).fetchall(), rows_of_last)
+            self.assertGreater(len(rows_of_last), 0)
+
     def test_a_query_of_another_process_is_cancelled(self):
         workers = self.workers(2)
         connection = self.connect_with(self.cluster_of(*workers))

@@ -4,6 +4,48 @@
 
 namespace skein {
 
+namespace {
+
+void EncodeTask(const WorkerTaskStatus &task, wire::Status::Task &target) {
+	target.set_stage(task.stage);
+	target.set_task(task.task);
+	target.set_state(task.state);
+	for (auto input : task.inputs) {
+		target.add_inputs(input);
+	}
+	target.set_output_rows(task.output_rows);
+	target.set_output_bytes(task.output_bytes);
+	target.set_link_bytes(task.link_bytes);
+	target.set_wall_micros(task.wall_micros);
+	if (task.queue_micros) {
+		target.set_queue_micros(*task.queue_micros);
+	}
+	if (task.units_read) {
+		target.set_units_read(*task.units_read);
+	}
+}
+
+WorkerTaskStatus DecodeTask(const wire::Status::Task &source) {
+	WorkerTaskStatus task;
+	task.stage = source.stage();
+	task.task = source.task();
+	task.state = source.state();
+	task.inputs.assign(source.inputs().begin(), source.inputs().end());
+	task.output_rows = source.output_rows();
+	task.output_bytes = source.output_bytes();
+	task.link_bytes = source.link_bytes();
+	task.wall_micros = source.wall_micros();
+	if (source.has_queue_micros()) {
+		task.queue_micros = source.queue_micros();
+	}
+	if (source.has_units_read()) {
+		task.units_read = source.units_read();
+	}
+	return task;
+}
+
+} // namespace
+
 void EncodeStatus(const WorkerStatus &status, wire::Status &target) {
 	target.set_skein_version(status.skein_version);
 	target.set_engine_version(status.engine_version);
@@ -36,6 +78,9 @@ void EncodeStatus(const WorkerStatus &status, wire::Status &target) {
 		running.set_waiting_tasks(query.waiting_tasks);
 		running.set_age_micros(query.age_micros);
 	}
+	for (auto &task : status.tasks) {
+		EncodeTask(task, *target.add_tasks());
+	}
 }
 
 WorkerStatus DecodeStatus(const wire::Status &source) {
@@ -66,6 +111,9 @@ WorkerStatus DecodeStatus(const wire::Status &source) {
 	for (auto &running : source.running_queries()) {
 		status.running_queries.push_back({running.query(), running.attempt(), running.running_tasks(),
 										  running.waiting_tasks(), running.age_micros()});
+	}
+	for (auto &task : source.tasks()) {
+		status.tasks.push_back(DecodeTask(task));
 	}
 	return status;
 }
