@@ -85,6 +85,8 @@ private:
 	void OnTasksStarted(const std::vector<WaitingTask> &tasks);
 	//! Of the last attempt of the query here.
 	std::vector<WorkerTaskStatus> TasksOf(const std::string &query_name);
+	//! As if it did not wait for a slot.
+	static WorkerTaskStatus StatusLocked(const Query &query, TaskNumber number, const Part &part);
 	void CountLocked(const wire::TaskEnded &ended);
 	std::shared_ptr<Query> Find(const AttemptKey &key);
 	//! Answers as soon as the task's plan is there; at once if that may take until other tasks have ended.

@@ -30,35 +30,49 @@ std::vector<WorkerTaskStatus> WorkerService::TasksOf(const string &query_name) {
 		return result;
 	}
 	auto waiting = admission_.WaitingOf(query->key);
-	std::lock_guard<std::mutex> guard(mutex_);
-	if (query->tasks.empty()) {
-		// Its tasks are still being made, or gone.
-		return result;
+	// Asked without a lock: they have their own.
+	std::vector<duckdb::shared_ptr<TaskUnits>> units;
+	{
+		std::lock_guard<std::mutex> guard(mutex_);
+		if (query->tasks.empty()) {
+			// Its tasks are still being made, or gone.
+			return result;
+		}
+		for (auto &[number, part] : query->parts) {
+			result.push_back(StatusLocked(*query, number, part));
+			if (!part.end && waiting.count(number) > 0) {
+				result.back().state = "waiting";
+			}
+			units.push_back(part.units);
+		}
 	}
-	for (auto &[number, part] : query->parts) {
-		WorkerTaskStatus task;
-		task.stage = number.first;
-		task.task = number.second;
-		task.inputs = part.inputs;
-		for (auto &output : part.channels->outputs) {
-			task.output_rows += output->AppendedRows();
-			task.output_bytes += output->AppendedBytes();
-			task.link_bytes += output->LinkBytes();
+	for (size_t i = 0; i < units.size(); i++) {
+		if (auto counts = units[i] ? units[i]->Counts() : std::nullopt) {
+			result[i].units_read = counts->read;
 		}
-		if (part.end) {
-			task.state = part.end->state;
-			task.wall_micros = static_cast<uint64_t>(part.end->wall.count());
-			task.queue_micros = static_cast<uint64_t>(part.end->queue.count());
-		} else {
-			task.state = waiting.count(number) > 0 ? "waiting" : "running";
-			task.wall_micros = MicrosSince(query->started_at);
-		}
-		if (auto counts = part.units ? part.units->Counts() : std::nullopt) {
-			task.units_read = counts->read;
-		}
-		result.push_back(std::move(task));
 	}
 	return result;
+}
+
+WorkerTaskStatus WorkerService::StatusLocked(const Query &query, TaskNumber number, const Part &part) {
+	WorkerTaskStatus task;
+	task.stage = number.first;
+	task.task = number.second;
+	task.inputs = part.inputs;
+	for (auto &output : part.channels->outputs) {
+		task.output_rows += output->AppendedRows();
+		task.output_bytes += output->AppendedBytes();
+		task.link_bytes += output->LinkBytes();
+	}
+	if (part.end) {
+		task.state = part.end->state;
+		task.wall_micros = static_cast<uint64_t>(part.end->wall.count());
+		task.queue_micros = static_cast<uint64_t>(part.end->queue.count());
+	} else {
+		task.state = "running";
+		task.wall_micros = MicrosSince(query.started_at);
+	}
+	return task;
 }
 
 WorkerStatus WorkerService::Status(const string &tasks_of) {

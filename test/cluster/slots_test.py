@@ -90,6 +90,13 @@ class SlotsTest(ClusterTest):
         connection = self.connect(workers)
         count = "SELECT min(waiting_tasks) > 0, count(*) FROM skein_cluster()"
         until(lambda: connection.execute(count).fetchall() == [(True, 2)], LIMIT, "a task waits on every worker")
+        names = connection.execute("SELECT query, waiting_tasks > 0 FROM skein_queries() WHERE state = 'running'").fetchall()
+        states = {
+            waits: {row[0] for row in connection.execute("SELECT state FROM skein_tasks($1)", [name]).fetchall()}
+            for name, waits in names
+        }
+        self.assertEqual(states[True], {"waiting"})
+        self.assertEqual(states[False], {"running"})
         waiting.send_signal(signal.SIGINT)
         self.assertEqual(self.finish(waiting, FAILURE_LIMIT), (130, "", "skein: interrupted\n"))
         holding.send_signal(signal.SIGINT)
