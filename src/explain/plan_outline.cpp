@@ -103,6 +103,9 @@ PlannedOperator DescribeLeaf(const LogicalDistributedLeaf &leaf) {
 	result.kind = PlannedOperator::Kind::LEAF;
 	result.name = leaf.GetName();
 	result.replicated = leaf.replicated;
+	if (!leaf.dealt_by.empty() && !leaf.replicated) {
+		result.details = "dealt by [" + StringUtil::Join(leaf.dealt_by, ", ") + "]";
+	}
 	for (size_t piece = 0; piece < leaf.summaries.size(); piece++) {
 		auto &summary = leaf.summaries[piece];
 		PlannedVariant variant{Shorten(summary.text), std::nullopt, summary.bytes,

@@ -45,7 +45,7 @@ string Line(const PlannedOperator &op) {
 	case PlannedOperator::Kind::RUNTIME_FILTER:
 		return StringUtil::Format("%s: %s, of stage %u", op.name, op.details, op.children[1].stage);
 	case PlannedOperator::Kind::LEAF:
-		return op.name + (op.replicated ? ": read by every task" : ":");
+		return op.name + ":" + (op.replicated ? " read by every task" : op.details.empty() ? "" : " " + op.details);
 	default:
 		return op.details.empty() ? op.name : op.name + ": " + op.details;
 	}

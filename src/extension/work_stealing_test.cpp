@@ -196,7 +196,9 @@ TEST_F(WorkStealing, ReadsOnlyRowGroupsThatFiltersLeave) {
 TEST_F(WorkStealing, ReadsFilesOfOtherSchemas) {
 	ExpectAllShared("SELECT k, a, b FROM by_name");
 	ExpectAllShared("SELECT k, a, b, filename FROM wide");
-	ExpectAllShared("SELECT day, place, count(*), sum(k) FROM hive GROUP BY day, place");
+	ExpectAllShared("SELECT day + 1, upper(place), count(*), sum(k) FROM hive GROUP BY ALL");
+	// Dealt by value, so that no task may have a unit of another.
+	ExpectSameRows("SELECT day, place, count(*), sum(k) FROM hive GROUP BY day, place");
 	ExpectSameRows("SELECT day, count(*), sum(k) FROM hive WHERE day = 1 AND place LIKE 'a%' GROUP BY day");
 }
 

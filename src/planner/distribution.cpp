@@ -8,26 +8,48 @@ Distribution Restrict(Distribution distribution, const vector<ColumnBinding> &bi
 	return Rename(std::move(distribution), bindings, bindings);
 }
 
-Distribution Rename(Distribution distribution, const vector<ColumnBinding> &from, const vector<ColumnBinding> &to) {
-	if (distribution.kind != DistributionKind::HASH) {
-		return distribution;
+void Distribution::ForgetKeys() {
+	if (IsPartitioned()) {
+		kind = DistributionKind::ARBITRARY;
 	}
-	for (auto &key : distribution.keys) {
-		EquivalentColumns renamed;
-		for (auto &column : key) {
-			for (idx_t i = 0; i < from.size(); i++) {
-				if (from[i] == column) {
-					renamed.push_back(to[i]);
-				}
+	keys.clear();
+	boundary = nullptr;
+	dealing = nullptr;
+	offer = {};
+}
+
+namespace {
+
+EquivalentColumns RenameAll(const EquivalentColumns &columns, const vector<ColumnBinding> &from,
+							const vector<ColumnBinding> &to) {
+	EquivalentColumns result;
+	for (auto &column : columns) {
+		for (idx_t i = 0; i < from.size(); i++) {
+			if (from[i] == column) {
+				result.push_back(to[i]);
 			}
 		}
-		if (renamed.empty()) {
-			distribution.kind = DistributionKind::ARBITRARY;
-			distribution.keys.clear();
-			distribution.boundary = nullptr;
+	}
+	return result;
+}
+
+} // namespace
+
+Distribution Rename(Distribution distribution, const vector<ColumnBinding> &from, const vector<ColumnBinding> &to) {
+	for (auto &key : distribution.keys) {
+		key = RenameAll(key, from, to);
+		if (key.empty()) {
+			distribution.ForgetKeys();
 			return distribution;
 		}
-		key = std::move(renamed);
+	}
+	auto offered = std::move(distribution.offer.columns);
+	distribution.offer.columns.clear();
+	for (auto &column : offered) {
+		column.names = RenameAll(column.names, from, to);
+		if (!column.names.empty()) {
+			distribution.offer.columns.push_back(std::move(column));
+		}
 	}
 	return distribution;
 }

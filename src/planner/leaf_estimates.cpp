@@ -77,7 +77,7 @@ void AddVariant(LogicalDistributedLeaf &node, LeafVariant variant, string worker
 }
 
 void AddVariants(ClientContext &context, const EstimatedLeaf &estimated, const PlannerOptions &options,
-				 LogicalDistributedLeaf &node, idx_t tasks) {
+				 const MakeLeafVariants &make, LogicalDistributedLeaf &node, idx_t tasks) {
 	auto &leaf = *node.leaf;
 	if (node.replicated) {
 		for (idx_t task = 0; task < tasks; task++) {
@@ -85,7 +85,7 @@ void AddVariants(ClientContext &context, const EstimatedLeaf &estimated, const P
 		}
 		return;
 	}
-	auto variants = MakeVariants(context, estimated, leaf, tasks);
+	auto variants = make(tasks);
 	auto workers = ChooseWorkers(context, estimated, leaf, variants, options);
 	for (idx_t task = 0; task < tasks; task++) {
 		AddVariant(node, std::move(variants[task]), std::move(workers[task]));
@@ -109,10 +109,17 @@ unique_ptr<LogicalOperator> DistributeLeaf(ClientContext &context, unique_ptr<Lo
 	result->desired_tasks = tasks.desired;
 	result->max_tasks = std::max<idx_t>(1, tasks.maximum);
 	result->total_bytes = estimate.Bytes();
-	result->make_variants = [&context, &options, estimated](LogicalDistributedLeaf &node, idx_t count) {
-		AddVariants(context, estimated, options, node, count);
-	};
+	auto &source = *result->leaf;
+	DealLeaf(context, options, *result, estimated,
+			 [&context, &source, estimated](size_t count) { return MakeVariants(context, estimated, source, count); });
 	return result;
+}
+
+void DealLeaf(ClientContext &context, const PlannerOptions &options, LogicalDistributedLeaf &node,
+			  const EstimatedLeaf &estimated, MakeLeafVariants make) {
+	node.make_variants = [&context, &options, estimated, make](LogicalDistributedLeaf &leaf, idx_t tasks) {
+		AddVariants(context, estimated, options, make, leaf, tasks);
+	};
 }
 
 } // namespace skein

@@ -3,10 +3,13 @@
 #include "duckdb/planner/logical_operator.hpp"
 #include "planner/planner_options.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace skein {
+
+class LogicalDistributedLeaf;
 
 //! What the task estimators say of a leaf.
 struct EstimatedLeaf {
@@ -30,5 +33,13 @@ duckdb::unique_ptr<duckdb::LogicalOperator> DistributeLeaf(duckdb::ClientContext
 														   duckdb::unique_ptr<duckdb::LogicalOperator> leaf,
 														   const EstimatedLeaf &estimated,
 														   const PlannerOptions &options);
+
+//! Makes exactly as many variants of a leaf as there are tasks.
+using MakeLeafVariants = std::function<std::vector<LeafVariant>(size_t tasks)>;
+
+//! Lets `node`, which DistributeLeaf() has made of a leaf of a built-in estimate, have the variants that `make` makes.
+//! `context` and `options` live as long.
+void DealLeaf(duckdb::ClientContext &context, const PlannerOptions &options, LogicalDistributedLeaf &node,
+			  const EstimatedLeaf &estimated, MakeLeafVariants make);
 
 } // namespace skein

@@ -60,7 +60,7 @@ private:
 	}
 
 	bool MayShare(LogicalDistributedLeaf &leaf) const {
-		if (leaf.replicated || leaf.variants.size() < 2) {
+		if (leaf.replicated || !leaf.dealt_by.empty() || leaf.variants.size() < 2) {
 			return false;
 		}
 		auto worth_it = stealing_ == WorkStealing::FORCE;

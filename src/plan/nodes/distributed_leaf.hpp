@@ -41,6 +41,8 @@ public:
 	bool can_replicate = false;
 	//! Every task does read all of it: all variants are the whole leaf.
 	bool replicated = false;
+	//! The columns by whose values it is dealt, so that all rows with a value are in one task; empty: by bytes alone.
+	duckdb::vector<std::string> dealt_by;
 	//! Makes `tasks` variants; those for which nothing is left read nothing.
 	std::function<void(LogicalDistributedLeaf &, duckdb::idx_t tasks)> make_variants;
 

@@ -1,5 +1,7 @@
 #include "planner/leaf/built_in_estimate.hpp"
 
+#include "engine/hive_columns.hpp"
+#include "planner/leaf/partitioned_estimate.hpp"
 #include "planner/leaf/range_estimate.hpp"
 #include "planner/leaf/scan_leaf.hpp"
 
@@ -29,10 +31,29 @@ string MainFile(const ScanLeaf &leaf, const vector<ScanUnit> &units) {
 	return units.empty() ? string() : leaf.OpenPath(units[best].file);
 }
 
-class ScanEstimate final : public LeafEstimate {
+//! Whether values of this type are equal only if their texts are. A collation is no part of a path's type.
+bool HasExactText(const LogicalType &type) {
+	return type.IsIntegral() || type.id() == LogicalTypeId::VARCHAR || type.id() == LogicalTypeId::DATE ||
+		   type.id() == LogicalTypeId::TIMESTAMP || type.id() == LogicalTypeId::BOOLEAN;
+}
+
+//! Two values have the same text only if they are the same, also with others behind them.
+void AddText(const Value &value, PartitionValue &text) {
+	if (value.IsNull()) {
+		text += "NULL,";
+		return;
+	}
+	auto own = value.ToString();
+	text += std::to_string(own.size()) + ":" + own + ",";
+}
+
+class ScanEstimate final : public LeafEstimate, public PartitionedEstimate {
 public:
 	ScanEstimate(const LeafQuestion &question, std::shared_ptr<const ScanLeaf> leaf, bool as_often_as_allowed)
 		: context_(question.context), get_(question.leaf.Cast<LogicalGet>()), leaf_(std::move(leaf)) {
+		if (!leaf_->units.empty() && leaf_->QueryPath(0)) {
+			FindPartitions(question.leaf.Cast<LogicalGet>());
+		}
 		tasks_.maximum = std::max<size_t>(1, leaf_->units.size());
 		auto by_bytes = (leaf_->total_bytes + question.bytes_per_task - 1) / question.bytes_per_task;
 		tasks_.desired = as_often_as_allowed ? question.max_tasks : by_bytes;
@@ -45,8 +66,48 @@ public:
 		return leaf_->total_bytes;
 	}
 	std::vector<LeafVariant> MakeVariants(size_t tasks) override {
+		return ToVariants(DealUnits(leaf_->units, tasks));
+	}
+	bool MayRepeat() const override {
+		return true;
+	}
+
+	vector<Column> PartitionColumns() const override {
+		vector<Column> result;
+		for (auto &column : partitions_) {
+			result.push_back({column.binding, column.key});
+		}
+		return result;
+	}
+	std::map<PartitionValue, idx_t> Weigh(const vector<size_t> &columns) const override {
+		std::map<PartitionValue, idx_t> result;
+		ForEachUnit(columns, [&](const ScanUnit &unit, const PartitionValue &value) {
+			result[value] += leaf_->total_bytes > 0 ? unit.bytes : unit.rows;
+		});
+		return result;
+	}
+	std::vector<LeafVariant> MakeVariants(const vector<size_t> &columns,
+										  const std::map<PartitionValue, size_t> &task_of,
+										  size_t tasks) const override {
+		vector<vector<ScanUnit>> dealt(tasks);
+		ForEachUnit(columns, [&](const ScanUnit &unit, const PartitionValue &value) {
+			dealt[task_of.at(value)].push_back(unit);
+		});
+		return ToVariants(dealt);
+	}
+
+private:
+	void FindPartitions(LogicalGet &get) {
+		for (auto &column : HiveColumnsOf(get)) {
+			if (HasExactText(column.type)) {
+				partitions_.push_back(std::move(column));
+			}
+		}
+	}
+
+	std::vector<LeafVariant> ToVariants(const vector<vector<ScanUnit>> &dealt) const {
 		std::vector<LeafVariant> result;
-		for (auto &units : DealUnits(leaf_->units, tasks)) {
+		for (auto &units : dealt) {
 			LeafVariant variant;
 			variant.plan = leaf_->MakeVariant(context_, get_, units);
 			variant.text = leaf_->Describe(units, MAX_FILES_DESCRIBED);
@@ -63,13 +124,28 @@ public:
 		}
 		return result;
 	}
-	bool MayRepeat() const override {
-		return true;
+
+	//! Calls `use` with each unit and the value that it has of these columns.
+	template <class USE>
+	void ForEachUnit(const vector<size_t> &columns, USE use) const {
+		auto file = optional_idx();
+		PartitionValue value;
+		for (auto &unit : leaf_->units) {
+			if (!file.IsValid() || file.GetIndex() != unit.file) {
+				file = unit.file;
+				value.clear();
+				for (auto column : columns) {
+					AddText(HiveValueOf(context_, partitions_[column], *leaf_->QueryPath(unit.file)), value);
+				}
+			}
+			use(unit, value);
+		}
 	}
 
-private:
 	ClientContext &context_;
 	const LogicalGet &get_;
+	//! By which it can be dealt.
+	vector<HiveColumn> partitions_;
 	const std::shared_ptr<const ScanLeaf> leaf_;
 	TaskCount tasks_;
 };

@@ -22,6 +22,9 @@ struct ParquetLeaf final : ScanLeaf {
 	const std::string &OpenPath(size_t file) const override {
 		return files[file].OpenPath();
 	}
+	const std::string *QueryPath(size_t file) const override {
+		return &files[file].path;
+	}
 	bool KnowsRows() const override {
 		return true;
 	}

@@ -29,6 +29,10 @@ public:
 	virtual std::string Describe(const duckdb::vector<ScanUnit> &units, size_t max_files) const = 0;
 	//! The path by which any process opens a file, by the number that units have.
 	virtual const std::string &OpenPath(size_t file) const = 0;
+	//! The path by which the query sees a file, with its hive partitions; nullptr if a leaf does not keep it.
+	virtual const std::string *QueryPath(size_t file) const {
+		return nullptr;
+	}
 	//! Whether the rows of units are known before they are read.
 	virtual bool KnowsRows() const = 0;
 

@@ -1,6 +1,7 @@
 #include "duckdb/planner/expression/bound_aggregate_expression.hpp"
 #include "duckdb/planner/operator/logical_cross_product.hpp"
 #include "plan/columns.hpp"
+#include "planner/partition_dealing.hpp"
 #include "planner/rules/aggregate_steps.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -96,7 +97,8 @@ public:
 		to.clear();
 		PassesColumns(aggregate, to, from);
 		auto in_place = Rename(below, from, to);
-		if (below.pinned || in_place.kind == DistributionKind::HASH) {
+		if (below.pinned || in_place.IsPartitioned() ||
+			KeepTogether(placement.Context(), placement.Options(), in_place)) {
 			// Each group is in one task already.
 			return in_place;
 		}

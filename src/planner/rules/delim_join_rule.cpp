@@ -224,9 +224,9 @@ public:
 		outer_place.pinned = outer_place.pinned || reads_fixed_cte;
 		outer_place.in_order = false;
 		auto returns_outer = join.delim_flipped ? MayBroadcastLeft(join.join_type) : MayBroadcastRight(join.join_type);
-		if (outer_place.kind == DistributionKind::HASH && !returns_outer) {
-			outer_place.kind = DistributionKind::ARBITRARY;
-			outer_place.keys.clear();
+		outer_place.offer = {};
+		if (outer_place.IsPartitioned() && !returns_outer) {
+			outer_place.ForgetKeys();
 		}
 		return outer_place;
 	}
@@ -288,6 +288,7 @@ private:
 			}
 		}
 		auto result = Rename(outer, from, to);
+		result.offer = {};
 		result.pinned = true;
 		result.in_order = false;
 		result.replicable = false;

@@ -1,5 +1,6 @@
 #include "duckdb/planner/operator/logical_distinct.hpp"
 #include "plan/columns.hpp"
+#include "planner/partition_dealing.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -38,8 +39,12 @@ public:
 		if (first_wins && placement.Options().preserve_order) {
 			return placement.Coalesce(child, below);
 		}
-		if (below.pinned || Rename(below, columns, columns).kind == DistributionKind::HASH) {
+		auto in_place = Rename(below, columns, columns);
+		if (below.pinned || in_place.IsPartitioned()) {
 			return below;
+		}
+		if (KeepTogether(placement.Context(), placement.Options(), in_place)) {
+			return in_place;
 		}
 		if (distinct.distinct_type == DistinctType::DISTINCT) {
 			AddDistinct(child, CopyAll(distinct.distinct_targets), distinct.EstimateCardinality(placement.Context()));

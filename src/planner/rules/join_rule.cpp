@@ -4,6 +4,7 @@
 #include "plan/columns.hpp"
 #include "plan/nodes/distributed_leaf.hpp"
 #include "planner/rules/full_join.hpp"
+#include "planner/rules/join_by_value.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -19,7 +20,7 @@ constexpr double SMALL_TABLE_BYTES = 4 << 20;
 constexpr double LEAST_FILTERED_BYTES = 8 << 20;
 
 //! How the two sides of a join are brought together.
-enum class JoinPlan : uint8_t { IN_PLACE, BROADCAST_RIGHT, BROADCAST_LEFT, SHUFFLE, ONE_TASK };
+enum class JoinPlan : uint8_t { IN_PLACE, BY_VALUE, BROADCAST_RIGHT, BROADCAST_LEFT, SHUFFLE, ONE_TASK };
 
 struct JoinSides {
 	Distribution left;
@@ -31,10 +32,12 @@ struct JoinSides {
 	vector<idx_t> right_match;
 	bool left_partitioned;
 	bool right_partitioned;
+	//! How the leaves of both sides can be dealt alike, if they can.
+	std::optional<JoinByValue> by_value;
 };
 
-//! Joins rows where equal keys are: in place if both sides are partitioned alike, after one side has been sent to all
-//! tasks of the other, or after both have been shuffled by the join keys.
+//! Joins rows where equal keys are: in place if both sides are partitioned alike, or their leaves can be dealt alike,
+//! after one side has been sent to all tasks of the other, or after both have been shuffled by the join keys.
 //!
 //!     Join[l.k = r.k]          Join[l.k = r.k]             Join[l.k = r.k]
 //!       l                =>      NetworkShuffle[l.k]   or    l
@@ -68,6 +71,9 @@ public:
 		sides.left_partitioned = sides.keys.Match(sides.left, true, sides.left_match);
 		sides.right_partitioned = sides.keys.Match(sides.right, false, sides.right_match);
 		auto pinned = sides.left.pinned || sides.right.pinned;
+		if (MayPartition(sides.type) && placement.Options().join != JoinStrategy::BROADCAST) {
+			sides.by_value = FindJoinByValue(sides.keys, sides.left, sides.right, placement.Options());
+		}
 		auto costs = CostsOf(placement, *op);
 		auto plan = Choose(placement, *op, sides, costs);
 		if (plan == JoinPlan::ONE_TASK && !pinned && CanDivideFullJoin(*op)) {
@@ -187,7 +193,7 @@ private:
 		}
 		auto strategy = placement.Options().join;
 		if (may_shuffle && strategy == JoinStrategy::SHUFFLE) {
-			return JoinPlan::SHUFFLE;
+			return sides.by_value ? JoinPlan::BY_VALUE : JoinPlan::SHUFFLE;
 		}
 		auto shuffle_cost = (sides.left_partitioned ? 0 : costs.left) +
 							(sides.right_partitioned && !sides.left_partitioned ? 0 : costs.right);
@@ -199,6 +205,9 @@ private:
 		if (may_broadcast_left && !sides.right_partitioned &&
 			IsSmallTableBeside(placement, *op.children[0], *op.children[1])) {
 			return JoinPlan::BROADCAST_LEFT;
+		}
+		if (sides.by_value) {
+			return JoinPlan::BY_VALUE;
 		}
 		auto prefer_broadcast = !may_shuffle || strategy == JoinStrategy::BROADCAST;
 		auto right_pays = may_broadcast_right && (prefer_broadcast || costs.RightPays(shuffle_cost));
@@ -261,6 +270,9 @@ private:
 		switch (plan) {
 		case JoinPlan::IN_PLACE:
 			return InPlace(sides);
+		case JoinPlan::BY_VALUE:
+			sides.by_value->dealing->Apply(placement.Context(), placement.Options());
+			return Partitioned(sides, sides.by_value->conditions, sides.by_value->dealing);
 		case JoinPlan::BROADCAST_RIGHT:
 			placement.Broadcast(right, sides.right);
 			FilterBroadcast(placement, op, sides.type);
@@ -401,8 +413,9 @@ private:
 		return result;
 	}
 
-	//! The distribution of a join whose sides are both partitioned by these conditions.
-	static Distribution Partitioned(const JoinSides &sides, const vector<idx_t> &conditions) {
+	//! The distribution of a join whose sides are both partitioned by these conditions: hashed, or dealt by value.
+	static Distribution Partitioned(const JoinSides &sides, const vector<idx_t> &conditions,
+									std::shared_ptr<PartitionDealing> dealing = nullptr) {
 		auto left_keys = MayBroadcastRight(sides.type);
 		auto right_keys = MayBroadcastLeft(sides.type);
 		vector<EquivalentColumns> keys;
@@ -414,6 +427,9 @@ private:
 				return Distribution::Arbitrary();
 			}
 			keys.push_back(std::move(columns));
+		}
+		if (dealing) {
+			return Distribution::ByValue(std::move(keys), std::move(dealing));
 		}
 		auto result = Distribution::Hash(std::move(keys));
 		result.boundary = left_keys ? sides.left.boundary : sides.right.boundary;
@@ -432,17 +448,24 @@ private:
 			return distribution;
 		}
 		for (auto &key : distribution.keys) {
-			auto left = sides.keys.Find(key, true);
-			if (left.IsValid()) {
-				AddColumn(key, sides.keys.right[left.GetIndex()], true);
-				continue;
-			}
-			auto right = sides.keys.Find(key, false);
-			if (right.IsValid()) {
-				AddColumn(key, sides.keys.left[right.GetIndex()], true);
-			}
+			AddEqualColumn(sides, key);
+		}
+		for (auto &column : distribution.offer.columns) {
+			AddEqualColumn(sides, column.names);
 		}
 		return distribution;
+	}
+
+	static void AddEqualColumn(const JoinSides &sides, EquivalentColumns &key) {
+		auto left = sides.keys.Find(key, true);
+		if (left.IsValid()) {
+			AddColumn(key, sides.keys.right[left.GetIndex()], true);
+			return;
+		}
+		auto right = sides.keys.Find(key, false);
+		if (right.IsValid()) {
+			AddColumn(key, sides.keys.left[right.GetIndex()], true);
+		}
 	}
 };
 

@@ -1,4 +1,4 @@
-#include "planner/leaf_estimates.hpp"
+#include "planner/partition_dealing.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -27,6 +27,7 @@ public:
 		auto distribution = Distribution::Arbitrary();
 		distribution.in_order = estimated.estimate->KeepsOrder();
 		op = DistributeLeaf(placement.Context(), std::move(op), estimated, placement.Options());
+		distribution.offer = OfferOf(dynamic_cast<LogicalDistributedLeaf &>(*op), estimated);
 		return distribution;
 	}
 

@@ -59,9 +59,12 @@ bool AreExact(const vector<LogicalType> &types) {
 	});
 }
 
-//! The positions of the columns by which the rows of `op` are partitioned; empty if they are not, or not by columns.
+//! The positions of the columns by which the rows of `op` are hashed; empty if they are not, or not by columns.
 vector<idx_t> PartitionedBy(LogicalOperator &op, const Distribution &place) {
 	vector<idx_t> result;
+	if (place.kind != DistributionKind::HASH) {
+		return result;
+	}
 	auto bindings = op.GetColumnBindings();
 	for (auto &key : place.keys) {
 		auto found = std::find_first_of(bindings.begin(), bindings.end(), key.begin(), key.end());

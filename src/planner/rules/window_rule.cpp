@@ -1,6 +1,7 @@
 #include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_window.hpp"
 #include "plan/columns.hpp"
+#include "planner/partition_dealing.hpp"
 #include "planner/rules/rules.hpp"
 
 namespace skein {
@@ -178,9 +179,13 @@ private:
 		}
 		auto keys = CommonPartitions(*op);
 		auto columns = Columns(keys);
-		if (below.pinned || Rename(below, columns, columns).kind == DistributionKind::HASH) {
+		auto in_place = Rename(below, columns, columns);
+		if (below.pinned || in_place.IsPartitioned()) {
 			below.in_order = false;
 			return below;
+		}
+		if (!ordered && KeepTogether(placement.Context(), placement.Options(), in_place)) {
+			return in_place;
 		}
 		if (keys.empty() || ordered) {
 			placement.AddReason("a window over all rows, or in their order, is computed in one task");
