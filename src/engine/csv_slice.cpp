@@ -1,3 +1,4 @@
+#include "engine/line_range.hpp"
 #include "engine/slice_units.hpp"
 #include "engine/text_slice_parts.hpp"
 
@@ -21,7 +22,8 @@ struct CsvFileSchema {
 	CSVReaderOptions options;
 };
 
-//! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file.
+//! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file, or a range of one whose
+//! every line is a row.
 struct CsvSliceData final : public ReadCSVData, public skein::SliceUnits {
 	skein::SharedFiles<skein::SliceFile> files;
 	//! One per file with `union_by_name`, else none.
@@ -65,7 +67,7 @@ struct CsvSliceInterface final : public CSVMultiFileInfo {
 		if (slice.files.size() != 1) {
 			return ThreadsFor(slice.files);
 		}
-		return slice.files[0].version.size / CSVIterator::BytesPerThread(slice.options) + 1;
+		return slice.files[0].Bytes() / CSVIterator::BytesPerThread(slice.options) + 1;
 	}
 	unique_ptr<GlobalTableFunctionState> InitializeGlobalState(ClientContext &context, MultiFileBindData &bind_data,
 															   MultiFileGlobalState &) override {
@@ -86,9 +88,9 @@ struct CsvSliceInterface final : public CSVMultiFileInfo {
 
 //! A file smaller than a buffer is read into one of its own size. How it is divided among threads hangs on the options
 //! of the scan, which stay.
-CSVReaderOptions BufferOptions(const CSVReaderOptions &options, const skein::SliceFile &file) {
+CSVReaderOptions BufferOptions(const CSVReaderOptions &options, const skein::SliceFile &file, idx_t bytes) {
 	auto result = options;
-	auto size = MaxValue<idx_t>(file.version.size + 1, 4096);
+	auto size = MaxValue<idx_t>(bytes + 1, 4096);
 	if (IsPlainFile(file.path, options.compression) && options.encoding == "utf-8" &&
 		size < options.buffer_size_option.GetValue()) {
 		result.buffer_size_option = CSVOption<idx_t>(size, options.buffer_size_option.IsSetByUser());
@@ -112,14 +114,21 @@ shared_ptr<BaseFileReader> CsvSliceInterface::CreateReader(ClientContext &contex
 	auto one_thread = global_state.Cast<CSVGlobalState>().SingleThreadedRead();
 
 	// The path that the query and its errors show is the one of the whole scan.
-	OpenFileInfo shown(slice.files[position].path);
-	auto handle = OpenPart(context, slice.files[position], FileFlags::FILE_FLAGS_READ | options.compression);
+	auto &part = slice.files[position];
+	OpenFileInfo shown(part.path);
+	auto handle = OpenPart(context, part, FileFlags::FILE_FLAGS_READ | options.compression);
+	if (!part.range.IsWholeFile()) {
+		// A line does not end within the buffers that may hold it if it is longer.
+		auto longest = options.buffer_size_option.GetValue() * 3;
+		handle = skein::OpenLineRange(std::move(handle), part.range, longest, skein::BeforeLines::NOTHING);
+		options = OptionsOfRange(std::move(options), part.range);
+	}
 	if (handle->CanSeek()) {
 		handle->Reset();
 	}
+	auto buffer_options = BufferOptions(options, part, handle->GetFileSize());
 	auto csv_handle = make_uniq<CSVFileHandle>(context, std::move(handle), shown, options);
-	auto buffers = make_shared_ptr<CSVBufferManager>(context, BufferOptions(options, slice.files[position]), shown,
-													 one_thread, std::move(csv_handle));
+	auto buffers = make_shared_ptr<CSVBufferManager>(context, buffer_options, shown, one_thread, std::move(csv_handle));
 	return make_shared_ptr<CSVFileScan>(
 		context, shown, std::move(options), bind_data.file_options, schema ? schema->names : bind_data.names,
 		schema ? schema->types : bind_data.types, slice.csv_schema, one_thread, std::move(buffers), false);
@@ -260,6 +269,10 @@ unique_ptr<FunctionData> MakeCsvSlice(ClientContext &context, const MultiFileBin
 	auto file_count = scan.file_list->GetTotalFileCount();
 	auto threads = NumericCast<idx_t>(TaskScheduler::GetScheduler(context).NumberOfThreads());
 	slice->options.parallel = slice->options.parallel && (file_count <= 1 || file_count <= threads * 2);
+	// Each range by one thread, which looks for no row to begin with.
+	for (auto &file : files) {
+		slice->options.parallel = slice->options.parallel && file.range.IsWholeFile();
+	}
 	if (scan.file_options.union_by_name) {
 		for (auto &file : files) {
 			auto &schema = static_cast<const CSVUnionData &>(*scan.union_readers[file.file_index]);

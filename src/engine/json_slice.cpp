@@ -1,19 +1,33 @@
+#include "engine/line_range.hpp"
 #include "engine/slice_units.hpp"
 #include "engine/text_slice_parts.hpp"
 
 #include "duckdb/common/serializer/deserializer.hpp"
 #include "duckdb/common/serializer/serializer.hpp"
+#include "duckdb/parallel/task_scheduler.hpp"
 
 namespace duckdb {
 namespace skein_text {
 
 namespace {
 
+//! Explicit instantiation may name a private member ([temp.spec.general]): a change of the engine ends the build.
+template <class MEMBER, MEMBER Member>
+struct Expose {
+	friend MEMBER FileHandleOfReader() {
+		return Member;
+	}
+};
+using FileHandleMember = unique_ptr<JSONFileHandle> JSONReader::*;
+FileHandleMember FileHandleOfReader();
+template struct Expose<FileHandleMember, &JSONReader::file_handle>;
+
 constexpr const char *FUNCTION_NAME = "skein_json_slice";
 //! The types for which a scan keeps formats.
 constexpr LogicalTypeId FORMATTED_TYPES[] = {LogicalTypeId::DATE, LogicalTypeId::TIMESTAMP};
 
-//! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file.
+//! Bind data of a slice, inside of DuckDB's MultiFileBindData. A unit is a file, or a range of one that is
+//! newline-delimited.
 struct JsonSliceData final : public JSONScanData, public skein::SliceUnits {
 	skein::SharedFiles<skein::SliceFile> files;
 
@@ -85,8 +99,10 @@ struct JsonSliceInterface final : public JSONMultiFileInfo {
 		if (slice.files.size() != 1) {
 			return ThreadsFor(slice.files);
 		}
-		return MaxValue<idx_t>(slice.files[0].version.size / slice.options.maximum_object_size, 1);
+		return MaxValue<idx_t>(slice.files[0].Bytes() / slice.options.maximum_object_size, 1);
 	}
+	unique_ptr<GlobalTableFunctionState> InitializeGlobalState(ClientContext &context, MultiFileBindData &bind_data,
+															   MultiFileGlobalState &global_state) override;
 	shared_ptr<BaseFileReader> CreateReader(ClientContext &, GlobalTableFunctionState &, BaseUnionData &,
 											const MultiFileBindData &) override {
 		throw InternalException("%s opens no files before it runs", FUNCTION_NAME);
@@ -99,6 +115,51 @@ struct JsonSliceInterface final : public JSONMultiFileInfo {
 	}
 };
 
+//! Ranges are read buffer by buffer, as DuckDB reads a single file: its buffers then begin where they begin in the
+//! file.
+unique_ptr<GlobalTableFunctionState> JsonSliceInterface::InitializeGlobalState(ClientContext &context,
+																			   MultiFileBindData &bind_data,
+																			   MultiFileGlobalState &global_state) {
+	auto result = JSONMultiFileInfo::InitializeGlobalState(context, bind_data, global_state);
+	auto &files = SliceOf(bind_data).files;
+	auto divided = [](const skein::SliceFile &file) { return !file.range.IsWholeFile(); };
+	if (TaskScheduler::GetScheduler(context).NumberOfThreads() > 1 &&
+		std::any_of(files.begin(), files.end(), divided)) {
+		result->Cast<JSONGlobalTableFunctionState>().state.enable_parallel_scans = true;
+	}
+	return result;
+}
+
+//! A reader of a range of a newline-delimited file.
+shared_ptr<JSONReader> OpenRange(ClientContext &context, const JSONReaderOptions &options,
+								 const skein::SliceFile &part) {
+	// A longer line does not end within the buffers that may hold it.
+	static constexpr idx_t BUFFERS_OF_A_LINE = 3;
+	auto of_range = options;
+	of_range.format = JSONFormat::NEWLINE_DELIMITED;
+	auto reader = make_shared_ptr<JSONReader>(context, std::move(of_range), OpenFileInfo(part.OpenPath()));
+	FileOpenFlags flags = FileFlags::FILE_FLAGS_READ | FileFlags::FILE_FLAGS_PARALLEL_ACCESS;
+	flags.SetCachingMode(CachingMode::CACHE_REMOTE_ONLY);
+	auto lines = skein::OpenLineRange(OpenPart(context, part, flags), part.range,
+									  options.maximum_object_size * BUFFERS_OF_A_LINE, skein::BeforeLines::SPACES);
+	(*reader).*FileHandleOfReader() =
+		make_uniq<JSONFileHandle>(QueryContext(context), std::move(lines), BufferAllocator::Get(context));
+	return reader;
+}
+
+shared_ptr<JSONReader> OpenWhole(ClientContext &context, const JSONReaderOptions &options,
+								 const skein::SliceFile &part) {
+	auto reader = make_shared_ptr<JSONReader>(context, options, OpenFileInfo(part.OpenPath()));
+	try {
+		reader->OpenJSONFile();
+	} catch (std::exception &ex) {
+		skein::ExplainFailure(context, part.OpenPath(), part.version, ErrorData(ex));
+		throw;
+	}
+	skein::CheckVersion(part.OpenPath(), part.version, skein::VersionOf(reader->GetFileHandle().GetHandle()));
+	return reader;
+}
+
 shared_ptr<BaseFileReader> JsonSliceInterface::CreateReader(ClientContext &context, GlobalTableFunctionState &,
 															const OpenFileInfo &file, idx_t,
 															const MultiFileBindData &bind_data) {
@@ -110,14 +171,8 @@ shared_ptr<BaseFileReader> JsonSliceInterface::CreateReader(ClientContext &conte
 	slice.Begin();
 	slice.NoteRead();
 	auto &part = slice.files[position];
-	auto reader = make_shared_ptr<JSONReader>(context, slice.options, OpenFileInfo(part.OpenPath()));
-	try {
-		reader->OpenJSONFile();
-	} catch (std::exception &ex) {
-		skein::ExplainFailure(context, part.OpenPath(), part.version, ErrorData(ex));
-		throw;
-	}
-	skein::CheckVersion(part.OpenPath(), part.version, skein::VersionOf(reader->GetFileHandle().GetHandle()));
+	auto reader =
+		part.range.IsWholeFile() ? OpenWhole(context, slice.options, part) : OpenRange(context, slice.options, part);
 	// The path that the query and its errors show is the one of the whole scan.
 	reader->file.path = part.path;
 	reader->columns = MultiFileColumnDefinition::ColumnsFromNamesAndTypes(bind_data.names, bind_data.types);

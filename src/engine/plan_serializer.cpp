@@ -20,7 +20,7 @@ using namespace duckdb;
 namespace {
 
 constexpr const char *FORMAT_NAME = "skein_plan";
-constexpr uint32_t FORMAT_VERSION = 4;
+constexpr uint32_t FORMAT_VERSION = 5;
 
 using OperatorStatistics = vector<unique_ptr<BaseStatistics>>;
 

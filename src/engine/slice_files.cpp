@@ -73,13 +73,13 @@ bool HavePrefix(idx_t count, const std::function<const SliceFile &(idx_t)> &file
 
 void WriteSliceFiles(Serializer &object, idx_t count, const std::function<const SliceFile &(idx_t)> &file) {
 	FrontCoded paths, open_paths, tags;
-	vector<idx_t> sizes, file_indices;
+	vector<idx_t> sizes, file_indices, range_begins, range_ends;
 	vector<int64_t> modified;
 	paths.Reserve(count);
 	sizes.reserve(count);
 	file_indices.reserve(count);
 	modified.reserve(count);
-	auto consecutive = true, tagged = false;
+	auto consecutive = true, tagged = false, divided = false;
 	int64_t last_modified = 0;
 	for (idx_t i = 0; i < count; i++) {
 		auto &entry = file(i);
@@ -88,6 +88,7 @@ void WriteSliceFiles(Serializer &object, idx_t count, const std::function<const 
 		modified.push_back(entry.version.last_modified.value - last_modified);
 		last_modified = entry.version.last_modified.value;
 		tagged = tagged || !entry.version.tag.empty();
+		divided = divided || !entry.range.IsWholeFile();
 		file_indices.push_back(entry.file_index);
 		consecutive = consecutive && entry.file_index == file_indices[0] + i;
 	}
@@ -106,6 +107,10 @@ void WriteSliceFiles(Serializer &object, idx_t count, const std::function<const 
 		if (tagged) {
 			tags.Add(file(i).version.tag);
 		}
+		if (divided) {
+			range_begins.push_back(file(i).range.begin);
+			range_ends.push_back(file(i).range.end);
+		}
 	}
 	object.WriteProperty(100, "count", count);
 	WriteTexts(object, 101, "paths", paths);
@@ -117,6 +122,8 @@ void WriteSliceFiles(Serializer &object, idx_t count, const std::function<const 
 	object.WriteProperty(107, "tagged", tagged);
 	WriteTexts(object, 108, "tags", tags);
 	object.WriteProperty(109, "file_indices", file_indices);
+	object.WriteProperty(110, "range_begins", range_begins);
+	object.WriteProperty(111, "range_ends", range_ends);
 }
 
 vector<SliceFile> ReadSliceFiles(Deserializer &object) {
@@ -130,6 +137,12 @@ vector<SliceFile> ReadSliceFiles(Deserializer &object) {
 	auto tagged = object.ReadProperty<bool>(107, "tagged");
 	auto tags = ReadTexts(object, 108, "tags", tagged ? count : 0);
 	auto file_indices = object.ReadProperty<vector<idx_t>>(109, "file_indices");
+	auto range_begins = object.ReadProperty<vector<idx_t>>(110, "range_begins");
+	auto range_ends = object.ReadProperty<vector<idx_t>>(111, "range_ends");
+	auto divided = !range_begins.empty();
+	if (range_begins.size() != range_ends.size() || (divided && range_begins.size() != count)) {
+		throw SerializationException("A slice of %llu files has other numbers of ranges", count);
+	}
 	auto consecutive = file_indices.size() == 1;
 	if (sizes.size() != count || modified.size() != count || (!consecutive && file_indices.size() != count)) {
 		throw SerializationException("A slice of %llu files has other numbers of sizes or times", count);
@@ -150,6 +163,9 @@ vector<SliceFile> ReadSliceFiles(Deserializer &object) {
 			file.version.tag = tags.At(i);
 		}
 		file.file_index = consecutive ? file_indices[0] + i : file_indices[i];
+		if (divided) {
+			file.range = {range_begins[i], range_ends[i]};
+		}
 	}
 	return result;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "engine/byte_range.hpp"
 #include "engine/scan_file.hpp"
 
 #include "duckdb/common/multi_file/multi_file_list.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -18,6 +20,13 @@ namespace skein {
 struct SliceFile : ScanFile {
 	//! Position of the file in the list of the whole scan; what `file_index` reports.
 	duckdb::idx_t file_index = 0;
+	//! Of a file of lines, those that belong to this range of it (OpenLineRange).
+	ByteRange range;
+
+	//! How many bytes are read, about.
+	duckdb::idx_t Bytes() const {
+		return std::min(range.end, version.size) - range.begin;
+	}
 };
 
 //! Writes `count` files, column by column: of a path what differs from the path before, of consecutive indices the

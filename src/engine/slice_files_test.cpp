@@ -45,6 +45,8 @@ idx_t ExpectRoundTrip(const vector<SliceFile> &files) {
 		EXPECT_EQ(read[i].version.last_modified, files[i].version.last_modified);
 		EXPECT_EQ(read[i].version.tag, files[i].version.tag);
 		EXPECT_EQ(read[i].file_index, files[i].file_index);
+		EXPECT_EQ(read[i].range.begin, files[i].range.begin);
+		EXPECT_EQ(read[i].range.end, files[i].range.end);
 	}
 	return bytes;
 }
@@ -56,6 +58,15 @@ TEST(SliceFiles, ComeBackAsTheyWere) {
 	ExpectRoundTrip({File("./a.csv", "/base/a.csv", 7, 5, 3), File("~/b.csv", "/user/b.csv", 9, -4, 9)});
 	ExpectRoundTrip({File("", "", 0, 0, 0), File("b", "b", ~idx_t(0) >> 1, 4, 2), File("", "x", 1, 0, 1)});
 	ExpectRoundTrip({File("s3://b/1", "s3://b/1", 7, 5, 0, "\"tag\""), File("s3://b/1", "s3://b/1", 7, 5, 0)});
+}
+
+TEST(SliceFiles, KeepTheirRanges) {
+	auto first = File("d/a.csv", "/d/a.csv", 100, 5, 0), second = first;
+	first.range.end = 40;
+	second.range.begin = 40;
+	ExpectRoundTrip({first, second, File("d/b.csv", "/d/b.csv", 7, 5, 1)});
+	EXPECT_EQ(first.Bytes(), 40u);
+	EXPECT_EQ(second.Bytes(), 60u);
 }
 
 TEST(SliceFiles, OfOneFolderTakeFewBytes) {

@@ -53,7 +53,7 @@ string ReasonAgainst(const LogicalGet &get, const MultiFileBindData &bind_data) 
 }
 
 //! Fills in what `file` is, from its list or else by opening it. Returns why it cannot be read by a task.
-string Inspect(ClientContext &context, const OpenFileInfo &file, skein::ScanFile &result) {
+string Inspect(ClientContext &context, const OpenFileInfo &file, skein::TextFile &result) {
 	result.path = file.path;
 	result.absolute_path = skein::AbsolutePath(context, file.path);
 	if (auto listed = skein::ListedVersion(file)) {
@@ -75,7 +75,8 @@ string Inspect(ClientContext &context, const OpenFileInfo &file, skein::ScanFile
 	return string();
 }
 
-std::optional<vector<skein::ScanFile>> InspectScan(ClientContext &context, LogicalGet &get, string &reason) {
+std::optional<vector<skein::TextFile>> InspectScan(ClientContext &context, LogicalGet &get, idx_t range_bytes,
+												   string &reason) {
 	auto bind_data = BindDataOf(get);
 	auto kind = bind_data ? KindOf(*bind_data) : SliceKind::NONE;
 	if (kind == SliceKind::NONE) {
@@ -93,10 +94,17 @@ std::optional<vector<skein::ScanFile>> InspectScan(ClientContext &context, Logic
 		}
 	}
 	static constexpr idx_t FILES_PER_TASK = 256;
-	vector<skein::ScanFile> result(files.size());
+	vector<skein::TextFile> result(files.size());
 	reason = skein::InspectFiles(context, files, FILES_PER_TASK, [&](idx_t i) {
 		auto against = skein::ReasonAgainstFile(files[i]);
-		return against.empty() ? Inspect(context, files[i], result[i]) : against;
+		if (against.empty()) {
+			against = Inspect(context, files[i], result[i]);
+		}
+		if (against.empty()) {
+			auto bytes_of = kind == SliceKind::CSV ? CsvRangeBytes : JsonRangeBytes;
+			result[i].range_bytes = bytes_of(context, *bind_data, i, result[i], range_bytes);
+		}
+		return against;
 	});
 	if (!reason.empty()) {
 		return std::nullopt;
@@ -122,9 +130,22 @@ SliceKind KindOf(const MultiFileBindData &bind_data) {
 
 namespace skein {
 
-std::optional<duckdb::vector<ScanFile>> InspectTextScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
-														std::string &reason) {
-	return duckdb::skein_text::InspectScan(context, get, reason);
+ByteRange TextFile::Range(duckdb::idx_t number) const {
+	auto count = RangeCount();
+	if (count == 1) {
+		return ByteRange();
+	}
+	ByteRange result;
+	result.begin = number * range_bytes;
+	if (number + 1 < count) {
+		result.end = result.begin + range_bytes;
+	}
+	return result;
+}
+
+std::optional<duckdb::vector<TextFile>> InspectTextScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
+														duckdb::idx_t range_bytes, std::string &reason) {
+	return duckdb::skein_text::InspectScan(context, get, range_bytes, reason);
 }
 
 std::string TextScanName(const duckdb::LogicalGet &get) {

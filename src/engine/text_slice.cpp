@@ -94,7 +94,7 @@ idx_t ThreadsFor(const skein::SharedFiles<skein::SliceFile> &files) {
 	idx_t bytes = 0;
 	for (auto &file : files) {
 		auto plain = IsPlainFile(file.path, FileCompressionType::AUTO_DETECT);
-		bytes += file.version.size * (plain ? 1 : USUAL_COMPRESSION);
+		bytes += file.Bytes() * (plain ? 1 : USUAL_COMPRESSION);
 	}
 	return bytes / BYTES_PER_THREAD + 1;
 }

@@ -65,6 +65,18 @@ TableFunction CsvSliceFunction();
 unique_ptr<FunctionData> MakeCsvSlice(ClientContext &context, const MultiFileBindData &scan,
 									  vector<skein::SliceFile> files);
 
+//! In ranges of how many bytes, at least `range_bytes`, tasks may read file number `file_idx` of a CSV scan; 0 if only
+//! as a whole.
+idx_t CsvRangeBytes(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx, const skein::ScanFile &file,
+					idx_t range_bytes);
+//! The options by which a range of such a file is read, of which `options` are those of the file.
+CSVReaderOptions OptionsOfRange(CSVReaderOptions options, skein::ByteRange range);
+
+//! In ranges of how many bytes, at least `range_bytes`, tasks may read file number `file_idx` of a JSON scan; 0 if only
+//! as a whole.
+idx_t JsonRangeBytes(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx, const skein::ScanFile &file,
+					 idx_t range_bytes);
+
 //! The table function that reads some of the files of a JSON scan.
 TableFunction JsonSliceFunction();
 unique_ptr<FunctionData> MakeJsonSlice(const MultiFileBindData &scan, vector<skein::SliceFile> files);

@@ -224,6 +224,9 @@ void RegisterSettings(DBConfig &config) {
 							  Value::UBIGINT(0), CheckMaxTasks);
 	config.AddExtensionOption("skein_bytes_per_task", "A leaf asks for a task for so many bytes really read", text,
 							  Value("64MiB"), CheckBytes);
+	config.AddExtensionOption("skein_text_range_bytes",
+							  "Least bytes of a range of a text file that is divided among tasks", text, Value("16MB"),
+							  CheckBytes);
 	config.AddExtensionOption("skein_join", "auto, broadcast, shuffle (where legal)", text, Value("auto"), CheckJoin);
 	config.AddExtensionOption("skein_broadcast_limit", "Largest build side that auto replicates", text, Value("64MiB"),
 							  CheckBytes);

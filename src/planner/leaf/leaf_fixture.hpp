@@ -77,6 +77,16 @@ protected:
 		return RowsOf(*connection_.Query(sql));
 	}
 
+	//! Has large files divided into ranges of `bytes`.
+	void Divide(const std::string &bytes) {
+		if (!divides_) {
+			DBConfig::GetConfig(*database_.instance)
+				.AddExtensionOption("skein_text_range_bytes", "of tests", LogicalType::VARCHAR);
+			divides_ = true;
+		}
+		Query("SET skein_text_range_bytes = '" + bytes + "'");
+	}
+
 	//! Writes the rows of `select` to a Parquet file below the folder.
 	void Write(const std::string &select, const std::string &path, const std::string &options = "") {
 		if (fs::path(path).has_parent_path()) {
@@ -161,6 +171,7 @@ protected:
 	DuckDB database_{nullptr};
 	Connection connection_;
 	FakeWorker worker_;
+	bool divides_ = false;
 };
 
 } // namespace skein

@@ -215,6 +215,34 @@ TEST_F(ScanWorkTest, TasksReadNoMoreOfParquetFilesThanPlainDuckDB) {
 	}
 }
 
+TEST_F(ScanWorkTest, RangesOfTextFilesReadNoMoreThanPlainDuckDB) {
+	Query("COPY (SELECT range AS k, 'name ' || (range * 7919) % 1000003 AS s FROM range(150000)) TO 'large.json'");
+	Query("COPY (SELECT range AS k, 'name ' || (range * 7919) % 1000003 AS s FROM range(250000)) TO 'large.csv'");
+	const std::string columns = "columns = {'k': 'BIGINT', 's': 'VARCHAR'}";
+	Divide("1MB");
+	for (auto &[suffix, scan] : {std::pair<std::string, std::string>{".json", "read_ndjson('large.json', "},
+								 {".csv", "read_csv('large.csv', auto_detect = false, header = true, quote = '', "}}) {
+		SCOPED_TRACE(suffix);
+		auto sql = "SELECT sum(k), max(s) FROM " + scan + columns + ")";
+		FileWork plain;
+		RunPlain(sql, suffix, plain);
+		auto size = fs::file_size("large" + suffix);
+		ASSERT_GT(size, 4000000u);
+		ASSERT_GE(plain.Bytes(), size);
+		for (size_t tasks : {1, 2, 3}) {
+			SCOPED_TRACE(tasks);
+			std::vector<std::unique_ptr<FileWork>> work;
+			RunTasks(Variants(sql, tasks), suffix, work);
+			ASSERT_EQ(work.size(), tasks);
+			auto together = AddUp(work);
+			EXPECT_EQ(together.files, tasks);
+			EXPECT_EQ(together.opens, size / 1000000);
+			EXPECT_LE(together.bytes, plain.Bytes() + plain.Bytes() / 50);
+			EXPECT_GE(together.bytes, size);
+		}
+	}
+}
+
 TEST_F(ScanWorkTest, PlanningReadsAFooterOnceForAllQueries) {
 	constexpr int FILES = 20;
 	auto write = [&](int file, int rows) {

@@ -6,8 +6,27 @@
 
 namespace skein {
 
+namespace {
+
+//! A range has so many bytes at least, about one of the reader's buffers: to open it, to find its first line and to
+//! read on to the end of its last one then takes little of the time to read it.
+constexpr duckdb::idx_t DEFAULT_RANGE_BYTES = 16000000;
+
+//! As `skein_text_range_bytes` says, where there is this setting, which is checked when it is set.
+duckdb::idx_t LeastRangeBytes(duckdb::ClientContext &context) {
+	duckdb::Value value;
+	if (!context.TryGetCurrentSetting("skein_text_range_bytes", value)) {
+		return DEFAULT_RANGE_BYTES;
+	}
+	auto text = value.ToString();
+	auto number = text.find_first_not_of("0123456789") == std::string::npos;
+	return number ? std::stoull(text) : duckdb::DBConfig::ParseMemoryLimit(text);
+}
+
+} // namespace
+
 std::optional<TextLeaf> AnalyzeTextScan(duckdb::ClientContext &context, duckdb::LogicalGet &get, std::string &reason) {
-	auto files = InspectTextScan(context, get, reason);
+	auto files = InspectTextScan(context, get, LeastRangeBytes(context), reason);
 	if (!files) {
 		return std::nullopt;
 	}
@@ -15,10 +34,14 @@ std::optional<TextLeaf> AnalyzeTextScan(duckdb::ClientContext &context, duckdb::
 	leaf.name = TextScanName(get);
 	leaf.files = std::move(*files);
 	leaf.units.reserve(leaf.files.size());
-	for (size_t file = 0; file < leaf.files.size(); file++) {
-		auto bytes = leaf.files[file].version.size;
-		leaf.units.push_back({file, 0, 0, bytes});
-		leaf.total_bytes += bytes;
+	for (size_t number = 0; number < leaf.files.size(); number++) {
+		auto &file = leaf.files[number];
+		auto ranges = file.RangeCount();
+		for (duckdb::idx_t i = 0; i < ranges; i++) {
+			auto range = file.Range(i);
+			leaf.units.push_back({number, i, 0, std::min(range.end, file.version.size) - range.begin});
+		}
+		leaf.total_bytes += file.version.size;
 	}
 	return leaf;
 }
@@ -33,6 +56,7 @@ duckdb::unique_ptr<duckdb::LogicalGet> TextLeaf::MakeVariant(duckdb::ClientConte
 		SliceFile file;
 		static_cast<ScanFile &>(file) = files[unit.file];
 		file.file_index = unit.file;
+		file.range = files[unit.file].Range(unit.row_group);
 		slice_files.push_back(std::move(file));
 		bytes += unit.bytes;
 	}
@@ -43,13 +67,23 @@ duckdb::unique_ptr<duckdb::LogicalGet> TextLeaf::MakeVariant(duckdb::ClientConte
 
 std::string TextLeaf::Describe(const duckdb::vector<ScanUnit> &units, size_t max_files) const {
 	auto result = name + " files=[";
+	size_t shown = 0;
 	for (size_t i = 0; i < units.size(); i++) {
-		result += i == 0 ? "" : ", ";
-		if (i == max_files) {
+		auto &file = files[units[i].file];
+		auto range = file.Range(units[i].row_group);
+		while (i + 1 < units.size() && units[i + 1].file == units[i].file) {
+			range.end = file.Range(units[++i].row_group).end;
+		}
+		result += shown == 0 ? "" : ", ";
+		if (shown++ == max_files) {
 			result += "...";
 			break;
 		}
-		result += ShortPath(files[units[i].file].path);
+		result += ShortPath(file.path);
+		if (!range.IsWholeFile()) {
+			auto last = std::min(range.end, file.version.size) - 1;
+			result += " bytes=" + std::to_string(range.begin) + ".." + std::to_string(last);
+		}
 	}
 	return result + "]";
 }

@@ -7,8 +7,8 @@
 
 namespace skein {
 
-//! What planning knows about one scan of CSV or JSON files: a unit is a file, since only its reader knows where lines
-//! begin, and its weight is its bytes as it is stored.
+//! What planning knows about one scan of CSV or JSON files: a unit is a file, or a range of bytes of a file whose
+//! records are lines, and its weight is its bytes as it is stored.
 struct TextLeaf final : ScanLeaf {
 	duckdb::unique_ptr<duckdb::LogicalGet> MakeVariant(duckdb::ClientContext &context, const duckdb::LogicalGet &get,
 													   const duckdb::vector<ScanUnit> &units) const override;
@@ -23,7 +23,7 @@ struct TextLeaf final : ScanLeaf {
 	//! READ_CSV or READ_JSON.
 	std::string name;
 	//! All files of the scan, in DuckDB's order.
-	duckdb::vector<ScanFile> files;
+	duckdb::vector<TextFile> files;
 };
 
 //! nullopt and a `reason` if `get` cannot be split exactly or a file cannot be read; the reason is empty if it is

@@ -3,6 +3,7 @@
 #include "planner/leaf/leaf_fixture.hpp"
 
 #include <fstream>
+#include <random>
 #include <sys/stat.h>
 
 namespace skein {
@@ -125,6 +126,201 @@ TEST_F(TextLeafTest, AQuotedNewlineAndPaddingAreReadAsInTheWholeScan) {
 		WriteText("p/" + std::to_string(file) + ".csv", "a,b,c\n1,\"x\ny\",2\n3\n");
 	}
 	ExpectSameRows("SELECT * FROM read_csv('p/*.csv', null_padding = true)");
+}
+
+TEST_F(TextLeafTest, NewlineDelimitedFilesAreReadInRanges) {
+	std::mt19937 random(3);
+	std::string text;
+	for (int i = 0; i < 150; i++) {
+		text += "{\"k\": " + std::to_string(i) + ", \"t\": \"" + std::string(random() % 90, 'x') + "\\n\"}" +
+				(i % 7 == 0 ? "\r\n" : "\n") + (i % 11 == 0 ? "\n \n" : "");
+	}
+	WriteText("big/p=1/1.json", text);
+	WriteText("big/p=1/2.json", "{\"k\": -1}\n");
+	WriteText("big/p=2/3.json", text.substr(0, text.size() - 1));
+	for (auto bytes : {"40B", "333B", "5000B"}) {
+		Divide(bytes);
+		ExpectSameRows("SELECT * FROM 'big/p=1/1.json'");
+		ExpectSameRows("SELECT filename, file_index, k, p FROM read_json('big/*/*.json', hive_partitioning = true) "
+					   "WHERE k % 3 <> 1");
+		ExpectSameRows("SELECT t FROM read_ndjson('big/*/*.json') WHERE p = 2");
+		ExpectSameRows("SELECT * FROM read_ndjson_objects('big/*/*.json')");
+		ExpectSameRows("SELECT * FROM read_json_objects('big/*/*.json', maximum_object_size = 200)");
+		ExpectSameRows("SELECT k FROM read_json('big/*/*.json', columns = {'k': 'INTEGER'})");
+	}
+}
+
+TEST_F(TextLeafTest, NewlineDelimitedFilesAreCutAtEveryByte) {
+	std::string text = "\n{\"a\": 1}\n\n[2, \"x\"]\r\n  3\nnull\n\"four\"\n \n{}";
+	for (std::string end : {"", "\n", "\n\n"}) {
+		WriteText("cut.json", text + end);
+		for (size_t bytes = 1; bytes < text.size() / 2; bytes++) {
+			Divide(std::to_string(bytes) + "B");
+			ExpectSameRows("SELECT * FROM read_ndjson_objects('cut.json')");
+			ExpectSameRows("SELECT * FROM read_json('cut.json', format = 'newline_delimited', records = false, "
+						   "columns = {'v': 'JSON'})");
+		}
+	}
+	// A mark of the byte order counts at the begin of the file only.
+	WriteText("mark.json", "\xEF\xBB\xBF{\"a\": 1}\n{\"a\": 2}\n\xEF\xBB\xBF{\"a\": 3}\n{\"a\": 4}\n");
+	Divide("9B");
+	ExpectSameRows("SELECT * FROM read_ndjson_objects('mark.json', ignore_errors = true)");
+}
+
+TEST_F(TextLeafTest, CsvFilesWithoutQuotesAreReadInRanges) {
+	std::mt19937 random(5);
+	std::string rows;
+	for (int i = 0; i < 150; i++) {
+		rows += std::to_string(i) + "," + std::string(random() % 70, 'x') + ",2024-02-0" + std::to_string(i % 9 + 1) +
+				(i % 11 == 0 ? "\n\n" : "\n");
+	}
+	WriteText("c/p=1/1.csv", "k,t,d\n" + rows);
+	WriteText("c/p=1/2.csv", "k,t,d\n7,y,2024-03-03\n");
+	WriteText("c/p=2/3.csv", "t,x,k\n" + StringUtil::Replace(rows, "2024-02-0", "n"));
+	WriteText("crlf.csv", StringUtil::Replace("k,t,d\n" + rows, "\n", "\r\n"));
+	WriteText("bare.csv", rows.substr(0, rows.size() - 1));
+	for (auto bytes : {"20", "333B", "5kB"}) {
+		Divide(bytes);
+		ExpectSameRows("SELECT * FROM 'c/p=1/1.csv'");
+		ExpectSameRows("SELECT d, filename, file_index FROM read_csv('c/p=1/1.csv') WHERE k % 3 <> 1");
+		ExpectSameRows("SELECT filename, k, t, p FROM read_csv('c/*/*.csv', union_by_name = true)");
+		ExpectSameRows("SELECT * FROM 'crlf.csv'");
+		ExpectSameRows("SELECT * FROM 'bare.csv'");
+		ExpectSameRows("SELECT * FROM read_csv('c/p=1/*.csv', auto_detect = false, header = true, quote = '', "
+					   "columns = {'k': 'INTEGER', 't': 'VARCHAR', 'd': 'DATE'})");
+		ExpectSameRows("SELECT * FROM read_csv('c/p=1/1.csv', all_varchar = true, delim = ',', header = false)");
+		ExpectSameRows("SELECT * FROM read_csv('c/p=1/1.csv', max_line_size = 100, names = ['a', 'b', 'c'])");
+		ExpectSameRows("SELECT 1 FROM 'crlf.csv'");
+	}
+}
+
+TEST_F(TextLeafTest, CsvFilesAreCutAtEveryByte) {
+	const std::string mark = "\xEF\xBB\xBF";
+	for (auto &text :
+		 {std::string("a|b\n1|x\n\n\n22|\n|\n 3 | y\n\n"), mark + "a|b\n1|x\n" + mark + "2|y\n3|z\n4|w",
+		  std::string("a|b\r\n1|x\r\n\r\n22|\r\n|\r\n 3 | y\r\n"), std::string("1|x\n2|\"y\n3|z\"\n4|'q\n")}) {
+		WriteText("cut.csv", text);
+		for (size_t bytes = 1; bytes < text.size() / 2; bytes++) {
+			Divide(std::to_string(bytes) + "B");
+			for (std::string header : {"true", "false"}) {
+				ExpectSameRows("SELECT * FROM read_csv('cut.csv', delim = '|', quote = '', header = " + header +
+							   ", all_varchar = true)");
+				ExpectSameRows("SELECT * FROM read_csv('cut.csv', auto_detect = false, delim = '|', quote = '', "
+							   "header = " +
+							   header + ", columns = {'a': 'VARCHAR', 'b': 'VARCHAR'})");
+			}
+		}
+	}
+}
+
+TEST_F(TextLeafTest, CsvFilesOfWhichALineMayBeNoRowStayWhole) {
+	Divide("16B");
+	std::string rows = "k,t\n";
+	for (int i = 0; i < 40; i++) {
+		rows += std::to_string(i) + ",x\n";
+	}
+	WriteText("w/1.csv", rows);
+	WriteText("w/2.csv", rows);
+	WriteText("one.csv", StringUtil::Replace(rows, ",", ""));
+	WriteText("quoted.csv", StringUtil::Replace(rows, "x", "\"x\""));
+	WriteText("r.csv", StringUtil::Replace(rows, "\n", "\r"));
+	WriteText("empty.csv", "\n\n" + rows);
+	auto ranges = [&](const std::string &options) {
+		idx_t result = 0;
+		Analyze("SELECT * FROM read_csv(" + options + ")",
+				[&](const TextLeaf &leaf) { result = leaf.files[0].RangeCount(); });
+		return result;
+	};
+	auto divided = rows.size() / 16;
+	EXPECT_EQ(ranges("'w/1.csv'"), divided);
+	EXPECT_EQ(ranges("'w/*.csv', union_by_name = true"), divided);
+	EXPECT_EQ(ranges("'w/1.csv', quote = ''"), divided);
+	for (std::string whole :
+		 {"'w/*.csv'", "'w/1.csv', quote = '\"'", "'quoted.csv'", "'w/1.csv', ignore_errors = true",
+		  "'w/1.csv', null_padding = true", "'w/1.csv', strict_mode = false", "'w/1.csv', skip = 1", "'one.csv'",
+		  "'r.csv'", "'w/1.csv', comment = '#'", "'w/1.csv', encoding = 'latin-1'",
+		  "'empty.csv', auto_detect = false, quote = '', columns = {'k': 'VARCHAR', 't': 'VARCHAR'}"}) {
+		EXPECT_EQ(ranges(whole), 1u) << whole;
+		ExpectSameRows("SELECT * FROM read_csv(" + whole + ")");
+	}
+}
+
+TEST_F(TextLeafTest, FilesWhoseRecordsAreNoLinesStayWhole) {
+	Divide("16B");
+	std::string lines, list = "[", spread;
+	for (int i = 0; i < 20; i++) {
+		lines += "{\"a\": " + std::to_string(i) + "}\n";
+		list += (i == 0 ? "{\"a\": " : ",\n{\"a\": ") + std::to_string(i) + "}";
+		spread += "{\"a\":\n " + std::to_string(i) + "}\n";
+	}
+	WriteText("l/1.json", lines);
+	WriteText("l/2.json", list + "]\n");
+	WriteText("l/3.json", spread);
+	WriteText("l/4.json", lines);
+	auto ranges = [&](const std::string &sql) {
+		std::vector<idx_t> result;
+		Analyze(sql, [&](const TextLeaf &leaf) {
+			for (auto &file : leaf.files) {
+				result.push_back(file.RangeCount());
+			}
+		});
+		return result;
+	};
+	auto divided = lines.size() / 16;
+	using Counts = std::vector<idx_t>;
+	EXPECT_EQ(ranges("SELECT * FROM 'l/*.json'"), (Counts{divided, 1, 1, divided}));
+	EXPECT_EQ(ranges("SELECT * FROM read_json('l/*.json', maximum_sample_files = 1)"),
+			  (Counts{divided, 1, 1, divided}));
+	ExpectSameRows("SELECT * FROM 'l/*.json'");
+	EXPECT_EQ(ranges("SELECT * FROM read_json('l/1.json', ignore_errors = true)"), Counts{1});
+	EXPECT_EQ(ranges("SELECT * FROM read_ndjson_objects('l/1.json', ignore_errors = true)"), Counts{divided});
+	Query("COPY (FROM range(100)) TO 'l/5.json.gz' (FORMAT json)");
+	EXPECT_EQ(ranges("SELECT * FROM read_json('l/5.json.gz')"), Counts{1});
+	Divide("1MB");
+	EXPECT_EQ(ranges("SELECT * FROM 'l/1.json'"), Counts{1});
+}
+
+TEST_F(TextLeafTest, ErrorsOfRangesHaveDuckDBsClass) {
+	Divide("20B");
+	std::string lines;
+	for (int i = 0; i < 50; i++) {
+		lines += "{\"a\": " + std::to_string(i) + "}\n";
+	}
+	WriteText("bad.json", lines + "{\"a\": }\n" + lines);
+	WriteText("open.json", lines + "{\"a\":\n1}\n" + lines);
+	WriteText("type.json", lines + "{\"a\": \"x\"}\n" + lines);
+	for (std::string file : {"bad.json", "open.json", "type.json"}) {
+		auto sql = "SELECT a FROM read_ndjson('" + file + "', columns = {'a': 'INTEGER'})";
+		auto plain = connection_.Query(sql);
+		ASSERT_TRUE(plain->HasError());
+		try {
+			RunVariants(Variants(sql, 3));
+			ADD_FAILURE() << "no error: " << file;
+		} catch (std::exception &ex) {
+			EXPECT_EQ(ErrorData(ex).Type(), plain->GetErrorType()) << ErrorData(ex).Message();
+		}
+	}
+}
+
+TEST_F(TextLeafTest, ChangedFilesAreRefusedInRanges) {
+	Divide("16B");
+	WriteJsonFiles();
+	auto variants = Variants("SELECT k FROM 'json/4.json'", 3);
+	fs::last_write_time("json/4.json", fs::last_write_time("json/4.json") + std::chrono::hours(1));
+	EXPECT_NE(IOErrorOf(variants).find("4.json\" changed between planning and reading"), std::string::npos);
+}
+
+TEST_F(TextLeafTest, RangesAreDescribedByTheirBytes) {
+	WriteText("r.json", "{\"a\": 1}\n{\"a\": 2}\n{\"a\": 3}\n");
+	WriteText("s.json", "{\"a\": 1}\n");
+	Divide("8B");
+	Analyze("SELECT a FROM read_json(['r.json', 's.json'])", [](const TextLeaf &leaf) {
+		ASSERT_EQ(leaf.units.size(), 4u);
+		EXPECT_EQ(leaf.Describe({leaf.units[0]}, 9), "READ_JSON files=[r.json bytes=0..7]");
+		EXPECT_EQ(leaf.Describe({leaf.units[1], leaf.units[2], leaf.units[3]}, 9),
+				  "READ_JSON files=[r.json bytes=8..26, s.json]");
+		EXPECT_EQ(leaf.Describe(leaf.units, 1), "READ_JSON files=[r.json, ...]");
+	});
 }
 
 TEST_F(TextLeafTest, FilesWeighTheirBytes) {

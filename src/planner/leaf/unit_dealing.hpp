@@ -4,11 +4,11 @@
 
 namespace skein {
 
-//! One piece of a leaf that is read by one task as a whole: a row group of one file.
+//! One piece of a leaf that is read by one task as a whole: a row group of one file, a range of its bytes.
 struct ScanUnit {
 	//! Position in the leaf's list of files.
 	size_t file;
-	//! Position in the file.
+	//! Position in the file: of a row group, or of a range.
 	size_t row_group;
 	duckdb::idx_t rows;
 	//! Compressed bytes of the columns that the scan projects.
