@@ -20,6 +20,11 @@ struct ValueCase {
 	bool by_value;
 };
 
+//! By which GoogleTest names a case: not by its addresses.
+void PrintTo(const ValueCase &value, std::ostream *out) {
+	*out << value.name;
+}
+
 //! `sales` by region and day, of which one is NULL, 14 days of equal size; `returns` by day; `skewed` by day, one of
 //! which has most of the rows; `numbered`, whose files have a column of the same name as their folders.
 class DealingByValue : public ::testing::TestWithParam<ValueCase> {
