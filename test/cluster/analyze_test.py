@@ -70,10 +70,11 @@ class AnalyzeTest(ClusterTest):
         self.assertEqual(leaf["rows_read"], ROWS)
         self.assertEqual([task["task"] for task in leaf["tasks"]], [0, 1, 2])
         self.assertEqual(plan["plan"]["rows"], 500)
-        for variant, report in zip(leaf["variants"], plan["stages"][0]["task_reports"]):
-            # Of two columns of four, and the footers.
-            self.assertGreaterEqual(report["bytes_read"], variant["bytes"])
-            self.assertLess(report["bytes_read"], 1.2 * variant["bytes"] + (64 << 10))
+        # Of two columns of four, and the footers. What a task was to read another one may have taken.
+        read = sum(report["bytes_read"] for report in plan["stages"][0]["task_reports"])
+        planned = sum(variant["bytes"] for variant in leaf["variants"])
+        self.assertGreaterEqual(read, planned)
+        self.assertLess(read, 1.2 * planned + (200 << 10))
         links = 0
         for stage in plan["stages"]:
             self.assertEqual([report["state"] for report in stage["task_reports"]], ["finished"] * stage["tasks"])

@@ -65,9 +65,24 @@ class Worker:
         self.process.kill()
         self.process.wait()
 
+    def stand_still(self):
+        """Returns when none of its threads runs any more."""
+        self.process.send_signal(signal.SIGSTOP)
+        until(self.stands_still, LIMIT, "all its threads have stopped")
+
+    def stands_still(self):
+        states = []
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with open(f"/proc/{self.pid}/task/{task}/stat", encoding="ascii") as file:
+                states.append(file.read().rsplit(")", 1)[1].split()[0])
+        return set(states) == {"T"}
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def stop(self):
         if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
+            self.go_on()
             self.process.kill()
         self.process.communicate()
 

@@ -131,7 +131,18 @@ class MemoryTest(ClusterTest):
         folders = [worker.temp for worker in workers]
         # Groups that do not fit into memory.
         query = self.command(workers, f"SELECT max(n) FROM (SELECT id, i, h, count(*) AS n FROM {self.rows(20)} GROUP BY ALL)")
-        until(lambda: all(files_in(folder) for folder in folders), LIMIT, "both workers have written temp files")
+
+        def stopped_with_files():
+            """Files come and go while a worker runs."""
+            for worker in workers:
+                worker.stand_still()
+            if all(files_in(folder) for folder in folders):
+                return True
+            for worker in workers:
+                worker.go_on()
+            return False
+
+        until(stopped_with_files, LIMIT, "both workers have written temp files")
         for worker in workers:
             worker.kill()
         self.assertNotEqual(self.finish(query)[0], 0)

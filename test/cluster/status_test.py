@@ -22,15 +22,6 @@ except ImportError:
     duckdb = None
 
 
-def all_stopped(worker):
-    """Whether no thread of a process that got SIGSTOP runs any more."""
-    states = []
-    for task in os.listdir(f"/proc/{worker.pid}/task"):
-        with open(f"/proc/{worker.pid}/task/{task}/stat", encoding="ascii") as file:
-            states.append(file.read().rsplit(")", 1)[1].split()[0])
-    return set(states) == {"T"}
-
-
 @unittest.skipUnless(duckdb, "Python has no module duckdb")
 class TableFunctionTest(ClusterTest):
     def cluster_of(self, *workers):
@@ -65,8 +56,7 @@ class TableFunctionTest(ClusterTest):
         workers = self.workers(2)
         connection = self.connect_with(self.cluster_of(*workers))
         self.assertEqual(connection.execute("SELECT count(*) FROM skein_cluster() WHERE state = 'ready'").fetchall(), [(2,)])
-        workers[1].process.send_signal(signal.SIGSTOP)
-        until(lambda: all_stopped(workers[1]), LIMIT, "all its threads have stopped")
+        workers[1].stand_still()
         rows = connection.execute("SELECT state FROM skein_cluster()").fetchall()
         self.assertEqual(rows, [("ready",), ("unreachable",)])
 
