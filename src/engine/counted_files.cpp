@@ -1,5 +1,6 @@
 #include "engine/counted_files.hpp"
 
+#include "duckdb/common/compressed_file_system.hpp"
 #include "duckdb/common/opener_file_system.hpp"
 #include "duckdb/main/client_data.hpp"
 
@@ -127,10 +128,22 @@ protected:
 	unique_ptr<FileHandle> OpenFileExtended(const OpenFileInfo &info, FileOpenFlags flags,
 											optional_ptr<FileOpener> opener) override {
 		auto file = OpenerFileSystem::OpenFileExtended(info, flags, opener);
-		return file ? make_uniq<CountedFile>(std::move(file), count_) : nullptr;
+		if (!file) {
+			return nullptr;
+		}
+		// A compressed file stays one for whoever asks what it is; what it reads is the file that it unpacks.
+		if (auto *compressed = dynamic_cast<CompressedFile *>(file.get())) {
+			compressed->child_handle = Counted(std::move(compressed->child_handle));
+			return file;
+		}
+		return Counted(std::move(file));
 	}
 
 private:
+	unique_ptr<FileHandle> Counted(unique_ptr<FileHandle> file) const {
+		return make_uniq<CountedFile>(std::move(file), count_);
+	}
+
 	const unique_ptr<FileSystem> system_;
 	OpenerFileSystem &of_connection_;
 	const duckdb::shared_ptr<ReadBytes> count_;

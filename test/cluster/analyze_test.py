@@ -7,6 +7,7 @@ Needs Python's module duckdb.
 """
 
 import json
+import os
 import threading
 import unittest
 
@@ -193,6 +194,21 @@ class AnalyzeTest(ClusterTest):
         self.assertEqual((leaf["rows"], leaf["rows_read"]), (ROWS, ROWS))
         used = {report["worker"] for stage in plan["stages"] for report in stage["task_reports"]}
         self.assertNotIn(victim.address, used)
+
+    def test_files_of_all_formats(self):
+        """What counts the bytes read must be in the way of no format, compressed ones included."""
+        connection = self.connect(self.workers(2))
+        for format in ("parquet", "csv", "csv.gz", "csv.zst", "json", "json.gz", "json.zst"):
+            folder = f"{self.folder}/{format}"
+            os.makedirs(folder, exist_ok=True)
+            for file in range(2):
+                connection.execute(f"COPY (SELECT range AS k, range::VARCHAR AS t FROM range({file}, 20000, 2)) "
+                                   f"TO '{folder}/{file}.{format}'")
+            plan = self.analyze(connection, f"SELECT sum(k), count(t) FROM '{folder}/*.{format}'")
+            (leaf,) = leaves(plan["stages"][0]["plan"])
+            self.assertEqual(leaf["rows"], 20000, format)
+            read = sum(report["bytes_read"] for report in plan["stages"][0]["task_reports"])
+            self.assertGreater(read, 0.9 * sum(variant["bytes"] for variant in leaf["variants"]), format)
 
     def test_nothing_is_reported_without_being_asked(self):
         connection = self.connect(self.workers(2))
