@@ -23,10 +23,43 @@ public:
 	string text;
 };
 
+//! What EXPLAIN ANALYZE prints of a query that ran in this session alone. `head`: DuckDB's profile.
+string ReportOfLocalQuery(const string &reason, const string &head, ExplainFormat format) {
+	if (format == ExplainFormat::JSON) {
+		nlohmann::ordered_json json;
+		json["distributed"] = false;
+		json["reason"] = reason;
+		json["head"] = nlohmann::ordered_json::parse(head);
+		return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+	}
+	if (format == ExplainFormat::DEFAULT || format == ExplainFormat::TEXT) {
+		return "not distributed: " + reason + "\n" + head;
+	}
+	return head;
+}
+
+//! The same of one that ran in stages, too.
+string ReportOfStages(const LastQuery &query, const string &head, ExplainFormat format) {
+	auto report = query.Report();
+	if (format == ExplainFormat::JSON) {
+		nlohmann::ordered_json json;
+		json["distributed"] = true;
+		json.update(PlanJson(*query.plan, report));
+		json["head"] = nlohmann::ordered_json::parse(head);
+		return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+	}
+	if (format == ExplainFormat::GRAPHVIZ) {
+		return PlanDot(report);
+	}
+	return PlanText(report) + "\nThe head, in this session:\n" + head;
+}
+
 class PhysicalAnalyze final : public PhysicalOperator {
 public:
-	PhysicalAnalyze(PhysicalPlan &plan, vector<LogicalType> types, ExplainFormat format)
-		: PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), 1), format_(format) {
+	//! `reason`: why the query is not distributed, if it is not.
+	PhysicalAnalyze(PhysicalPlan &plan, vector<LogicalType> types, ExplainFormat format, std::optional<string> reason)
+		: PhysicalOperator(plan, PhysicalOperatorType::EXTENSION, std::move(types), 1), format_(format),
+		  reason_(std::move(reason)) {
 	}
 	string GetName() const override {
 		return "EXPLAIN_ANALYZE";
@@ -43,6 +76,11 @@ public:
 		auto &profiler = QueryProfiler::Get(context);
 		profiler.FinalizeMetrics();
 		auto head = profiler.ToString(format_);
+		auto &text = input.global_state.Cast<AnalyzeState>().text;
+		if (reason_) {
+			text = ReportOfLocalQuery(*reason_, head, format_);
+			return SinkFinalizeType::READY;
+		}
 		auto session = Session::Get(context);
 		session->CollectMeters(context);
 		auto last = session->Last();
@@ -51,19 +89,7 @@ public:
 			last.run->Finish();
 			last.run->WaitEnded(REPORT_TIMEOUT);
 		}
-		auto report = last.Report();
-		auto &text = input.global_state.Cast<AnalyzeState>().text;
-		if (format_ == ExplainFormat::JSON) {
-			nlohmann::ordered_json json;
-			json["distributed"] = true;
-			json.update(PlanJson(*last.plan, report));
-			json["head"] = nlohmann::ordered_json::parse(head);
-			text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-		} else if (format_ == ExplainFormat::GRAPHVIZ) {
-			text = PlanDot(report);
-		} else {
-			text = PlanText(report) + "\nThe head, in this session:\n" + head;
-		}
+		text = ReportOfStages(last, head, format_);
 		return SinkFinalizeType::READY;
 	}
 	bool IsSink() const override {
@@ -86,6 +112,7 @@ public:
 
 private:
 	const ExplainFormat format_;
+	const std::optional<string> reason_;
 };
 
 //! Where `wanted` stands under `op`; nullptr if it does not.
@@ -103,14 +130,15 @@ optional_ptr<unique_ptr<LogicalOperator>> PlaceOf(const LogicalOperator &wanted,
 
 } // namespace
 
-AnalyzeOperator::AnalyzeOperator(LogicalExplain &explain, const LogicalOperator &head)
-	: format_(explain.explain_format), head_(head) {
+AnalyzeOperator::AnalyzeOperator(LogicalExplain &explain, optional_ptr<const LogicalOperator> head, std::string reason)
+	: format_(explain.explain_format), head_(head), reason_(std::move(reason)) {
 	children = std::move(explain.children);
 }
 
 PhysicalOperator &AnalyzeOperator::CreatePlan(ClientContext &context, PhysicalPlanGenerator &planner) {
+	auto reason = head_ ? std::nullopt : std::optional(reason_);
+	auto place = head_ ? PlaceOf(*head_, children[0]) : nullptr;
 	auto &meter = Session::Get(context)->Meter(0);
-	auto place = PlaceOf(head_, children[0]);
 	if (place) {
 		// What stands below a source of stages belongs to stages.
 		meter.Watch(*place, [](const LogicalOperator &op) { return dynamic_cast<const HeadSource *>(&op) != nullptr; });
@@ -119,7 +147,7 @@ PhysicalOperator &AnalyzeOperator::CreatePlan(ClientContext &context, PhysicalPl
 	if (place) {
 		meter.Complete();
 	}
-	auto &analyze = planner.Make<PhysicalAnalyze>(types, format_);
+	auto &analyze = planner.Make<PhysicalAnalyze>(types, format_, std::move(reason));
 	analyze.children.push_back(child);
 	return analyze;
 }

@@ -5,12 +5,15 @@
 
 namespace skein {
 
-//! EXPLAIN ANALYZE of a distributed query: runs it, then shows its stages with what their tasks have reported, and the
-//! session's own part once more as DuckDB's profiler saw it. One row, as DuckDB's EXPLAIN ANALYZE gives it.
+//! EXPLAIN ANALYZE: runs the query, then shows its stages with what their tasks have reported, and the session's own
+//! part once more as DuckDB's profiler saw it; of a query that is not distributed that part alone, and why. One row, as
+//! DuckDB's EXPLAIN ANALYZE gives it.
 class AnalyzeOperator final : public duckdb::LogicalExtensionOperator {
 public:
-	//! Takes the place of `explain`. `head` is the root of the head in what it explains.
-	AnalyzeOperator(duckdb::LogicalExplain &explain, const duckdb::LogicalOperator &head);
+	//! Takes the place of `explain`. `head` is the root of the head in what it explains; nullptr if the query is not
+	//! distributed, for the `reason`.
+	AnalyzeOperator(duckdb::LogicalExplain &explain, duckdb::optional_ptr<const duckdb::LogicalOperator> head,
+					std::string reason);
 
 	duckdb::PhysicalOperator &CreatePlan(duckdb::ClientContext &context,
 										 duckdb::PhysicalPlanGenerator &planner) override;
@@ -28,7 +31,8 @@ protected:
 
 private:
 	const duckdb::ExplainFormat format_;
-	const duckdb::LogicalOperator &head_;
+	const duckdb::optional_ptr<const duckdb::LogicalOperator> head_;
+	const std::string reason_;
 };
 
 } // namespace skein

@@ -227,8 +227,8 @@ void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan)
 		if (explain.explain_type == ExplainType::EXPLAIN_STANDARD && standard) {
 			plan = make_uniq<ExplainOperator>(explain, result.plan, result.reason);
 			plan->ResolveOperatorTypes();
-		} else if (IsAnalyze(explain) && result.plan) {
-			plan = make_uniq<AnalyzeOperator>(explain, **query);
+		} else if (IsAnalyze(explain)) {
+			plan = make_uniq<AnalyzeOperator>(explain, result.plan ? query->get() : nullptr, result.reason);
 			plan->ResolveOperatorTypes();
 		}
 	}

@@ -195,6 +195,22 @@ class AnalyzeTest(ClusterTest):
         used = {report["worker"] for stage in plan["stages"] for report in stage["task_reports"]}
         self.assertNotIn(victim.address, used)
 
+    def test_a_query_that_is_not_distributed(self):
+        connection = self.connect(self.workers(2))
+        ((name, text),) = connection.execute("EXPLAIN ANALYZE SELECT 42").fetchall()
+        self.assertEqual(name, "analyzed_plan")
+        ((_, planned),) = connection.execute("EXPLAIN SELECT 42").fetchall()
+        self.assertRegex(planned, r"\Anot distributed: \w")
+        self.assertEqual(text.splitlines()[0], planned.splitlines()[0])
+        self.assertIn("DUMMY_SCAN", text)
+        ((_, text),) = connection.execute("EXPLAIN (ANALYZE, FORMAT json) SELECT 42").fetchall()
+        plan = json.loads(text)
+        self.assertEqual(list(plan), ["distributed", "reason", "head"])
+        self.assertFalse(plan["distributed"])
+        self.assertEqual("not distributed: " + plan["reason"], planned.splitlines()[0])
+        ((_, text),) = connection.execute("EXPLAIN (ANALYZE, FORMAT graphviz) SELECT 42").fetchall()
+        self.assertIn("digraph", text)
+
     def test_files_of_all_formats(self):
         """What counts the bytes read must be in the way of no format, compressed ones included."""
         connection = self.connect(self.workers(2))
