@@ -71,7 +71,8 @@ function title(operator) {
 function numbers(operator) {
   if (operator.ms === undefined || operator.tasks.length === 0) return "";
   const read = operator.rows_read === undefined ? "" : " of " + operator.rows_read + " read";
-  return " " + operator.rows + " rows" + read + ", " + operator.ms.toFixed(1) + " ms";
+  const alike = operator.replicated && operator.tasks.length > 1 ? ", the same in each of " + operator.tasks.length + " tasks" : "";
+  return " " + operator.rows + " rows" + read + ", " + operator.ms.toFixed(1) + " ms" + alike;
 }
 
 // Boxes in rows: the head above, every stage below all that read it.
@@ -247,7 +248,7 @@ function table(section, reports) {
   for (const column of columns) add(head, "th", column.replaceAll("_", " "));
   for (const report of reports) {
     const row = add(rows, "tr");
-    for (const column of columns) add(row, "td", report[column]);
+    for (const column of columns) add(row, "td", report[column] ?? "");
   }
 }
 if (plan.distributed) {

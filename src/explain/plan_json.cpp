@@ -55,6 +55,9 @@ private:
 		if (!op.details.empty() && op.kind != PlannedOperator::Kind::INPUT) {
 			result["details"] = op.details;
 		}
+		if (op.replicated || op.kind == PlannedOperator::Kind::LEAF) {
+			result["replicated"] = op.replicated;
+		}
 		switch (op.kind) {
 		case PlannedOperator::Kind::LEAF:
 			AddVariants(op, result);
@@ -79,7 +82,6 @@ private:
 	}
 
 	static void AddVariants(const PlannedOperator &leaf, Json &result) {
-		result["replicated"] = leaf.replicated;
 		result["variants"] = Json::array();
 		for (auto &variant : leaf.variants) {
 			Json entry;
@@ -185,9 +187,20 @@ private:
 		return result;
 	}
 
+	//! What a worker measured of a task. In the session DuckDB's profiler does, for all of the query.
+	static void AddCosts(const TaskReport &task, Json &result) {
+		result["started_ms"] = Milliseconds(task.StartedMicros());
+		result["wall_ms"] = Milliseconds(task.wall_micros);
+		result["queue_ms"] = Milliseconds(task.queue_micros);
+		result["bytes_read"] = task.bytes_read;
+		result["cpu_ms"] = Milliseconds(task.cpu_micros);
+		result["peak_memory_bytes"] = task.peak_memory_bytes;
+		result["peak_temp_bytes"] = task.peak_temp_bytes;
+	}
+
 	static void AddTasks(const StageReport &report, Json &result) {
 		AddNumbers(report.sink, result["sink"]);
-		if (auto slowest = report.Slowest()) {
+		if (auto slowest = report.Slowest(); slowest && !slowest->worker.empty()) {
 			result["slowest_task"] = slowest->task;
 			result["slowest_ms"] = Milliseconds(slowest->wall_micros);
 			result["median_ms"] = Milliseconds(report.MedianMicros());
@@ -199,13 +212,9 @@ private:
 			entry["worker"] = task.worker;
 			entry["state"] = StateName(task.state);
 			AddSent(task.Sent(), entry);
-			entry["started_ms"] = Milliseconds(task.StartedMicros());
-			entry["wall_ms"] = Milliseconds(task.wall_micros);
-			entry["queue_ms"] = Milliseconds(task.queue_micros);
-			entry["bytes_read"] = task.bytes_read;
-			entry["cpu_ms"] = Milliseconds(task.cpu_micros);
-			entry["peak_memory_bytes"] = task.peak_memory_bytes;
-			entry["peak_temp_bytes"] = task.peak_temp_bytes;
+			if (!task.worker.empty()) {
+				AddCosts(task, entry);
+			}
 			if (task.units) {
 				entry["units_read"] = task.units->read;
 				entry["units_taken"] = task.units->taken;

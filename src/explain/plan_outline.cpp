@@ -94,6 +94,7 @@ PlannedOperator DescribeInput(const DraftInput &input) {
 	result.stage = input.producer->id;
 	result.output = input.output;
 	result.input_tasks = input.producer->tasks;
+	result.replicated = input.producer->outputs[input.output].sink.kind == ExchangeKind::BROADCAST;
 	result.estimated_bytes = input.estimated_bytes;
 	return result;
 }
@@ -133,14 +134,32 @@ void DescribeParts(const LogicalChildrenIsolatorUnion &node, PlannedOperator &re
 	}
 }
 
-//! `inputs` are those of the stage that `op` is in, `head_inputs` those of the head.
-PlannedOperator Describe(const LogicalOperator &op, const std::vector<DraftInput> &inputs,
-						 const std::vector<DraftInput> &head_inputs) {
+//! The stage that operators are in, or the head.
+struct Surroundings {
+	const std::vector<DraftInput> &inputs;
+	const std::vector<DraftInput> &head_inputs;
+	uint32_t tasks = 1;
+};
+
+bool IsConstant(const LogicalOperator &op) {
+	return op.type == LogicalOperatorType::LOGICAL_CHUNK_GET || op.type == LogicalOperatorType::LOGICAL_DUMMY_SCAN ||
+		   op.type == LogicalOperatorType::LOGICAL_EMPTY_RESULT;
+}
+
+//! Whether every task that runs `op`, described as `planned`, has the same rows there.
+bool IsReplicated(const LogicalOperator &op, const PlannedOperator &planned) {
+	auto &children = planned.children;
+	return IsConstant(op) || (!children.empty() && planned.kind != PlannedOperator::Kind::UNION &&
+							  std::all_of(children.begin(), children.end(),
+										  [](const PlannedOperator &child) { return child.replicated; }));
+}
+
+PlannedOperator Describe(const LogicalOperator &op, const Surroundings &around) {
 	if (auto source = dynamic_cast<const LogicalExchangeSource *>(&op)) {
-		return DescribeInput(inputs[source->Input()]);
+		return DescribeInput(around.inputs[source->Input()]);
 	}
 	if (auto source = dynamic_cast<const HeadSource *>(&op)) {
-		return DescribeInput(head_inputs[source->Input()]);
+		return DescribeInput(around.head_inputs[source->Input()]);
 	}
 	if (auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op)) {
 		return DescribeLeaf(*leaf);
@@ -158,8 +177,9 @@ PlannedOperator Describe(const LogicalOperator &op, const std::vector<DraftInput
 		result.details = Shorten(DetailsOf(op), MAX_LINE_BYTES - name - separator);
 	}
 	for (auto &child : op.children) {
-		result.children.push_back(Describe(*child, inputs, head_inputs));
+		result.children.push_back(Describe(*child, around));
 	}
+	result.replicated = around.tasks > 1 && IsReplicated(op, result);
 	return result;
 }
 
@@ -169,11 +189,11 @@ PlanOutline OutlineOf(const QueryDraft &draft, const LogicalOperator &head, size
 	PlanOutline result;
 	result.workers = workers;
 	result.reasons = draft.reasons;
-	result.head = Describe(head, draft.head_inputs, draft.head_inputs);
+	result.head = Describe(head, {draft.head_inputs, draft.head_inputs});
 	for (auto &stage : draft.stages) {
 		auto &inputs = stage->in_session ? draft.head_inputs : stage->inputs;
-		result.stages.push_back(
-			{stage->id, stage->tasks, stage->in_session, Describe(*stage->root, inputs, draft.head_inputs)});
+		result.stages.push_back({stage->id, stage->tasks, stage->in_session,
+								 Describe(*stage->root, {inputs, draft.head_inputs, stage->tasks})});
 	}
 	return result;
 }

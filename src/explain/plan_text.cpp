@@ -64,6 +64,10 @@ string Numbers(const PlannedOperator &op, uint32_t tasks) {
 	if (op.measured.size() < tasks) {
 		result += StringUtil::Format(", in %llu of %u tasks", op.measured.size(), tasks);
 	}
+	// Leaves and boundaries say so themselves.
+	if (op.replicated && op.measured.size() > 1 && op.kind == PlannedOperator::Kind::OPERATOR) {
+		result += StringUtil::Format(", the same in each of %llu tasks", op.measured.size());
+	}
 	if (op.measured.size() > 1) {
 		auto slowest = std::max_element(op.measured.begin(), op.measured.end(), [](auto &left, auto &right) {
 			return left.second.micros < right.second.micros;

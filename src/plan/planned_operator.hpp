@@ -51,9 +51,11 @@ struct PlannedOperator {
 	std::string name;
 	std::string details;
 	std::vector<PlannedOperator> children;
-	//! LEAF: by piece. Replicated: every task reads all, and all variants are alike.
-	std::vector<PlannedVariant> variants;
+	//! Every task that runs it has the same rows there: a LEAF that each reads whole, a broadcast, and what only reads
+	//! such. The rows of all its tasks are that many times those of the query.
 	bool replicated = false;
+	//! LEAF: by piece. Of one that is replicated all are alike.
+	std::vector<PlannedVariant> variants;
 	//! UNION: by task.
 	std::vector<std::vector<PlannedPart>> parts;
 	//! INPUT: which output of which stage, and how many tasks that has.

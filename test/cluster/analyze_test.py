@@ -211,6 +211,14 @@ class AnalyzeTest(ClusterTest):
         ((_, text),) = connection.execute("EXPLAIN (ANALYZE, FORMAT graphviz) SELECT 42").fetchall()
         self.assertIn("digraph", text)
 
+    def test_a_stage_in_the_session_reports_what_is_known_of_it(self):
+        connection = self.connect(self.workers(2))
+        connection.execute("CREATE TABLE here AS FROM range(100) t(id)")
+        plan = self.analyze(connection, f"SELECT count(*) FROM '{self.facts}' JOIN here USING (id)")
+        (report,) = next(stage for stage in plan["stages"] if stage["in_session"])["task_reports"]
+        self.assertEqual(list(report), ["task", "worker", "state", "rows", "bytes", "link_bytes", "pages"])
+        self.assertGreaterEqual(report["rows"], 100)
+
     def test_files_of_all_formats(self):
         """What counts the bytes read must be in the way of no format, compressed ones included."""
         connection = self.connect(self.workers(2))

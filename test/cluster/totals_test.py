@@ -64,7 +64,7 @@ JOIN_KINDS = {
 GROUP_BYS = ("HASH_GROUP_BY", "PERFECT_HASH_GROUP_BY", "PARTITIONED_AGGREGATE")
 LIMITS = ("LIMIT", "STREAMING_LIMIT", "LIMIT_PERCENT")
 SET_OPERATIONS = ("INTERSECT", "EXCEPT")
-CONSTANTS = ("CHUNK_GET", "EXPRESSION_GET", "DUMMY_SCAN")
+CONSTANTS = ("CHUNK_GET", "EXPRESSION_GET", "DUMMY_SCAN", "EMPTY_RESULT")
 
 
 class Rows:
@@ -349,7 +349,7 @@ class TotalsTest(ClusterTest):
         """Runs a query alone and distributed; returns how many operators have been compared."""
         connection.execute("SET skein_mode = 'off'")
         # Below the whole and EXPLAIN ANALYZE itself.
-        root = self.explain(connection, sql)["children"][0]["children"][0]
+        root = self.explain(connection, sql)["head"]["children"][0]["children"][0]
         expected = Alone(root, folder)
         expected.add("result", expected.rows(root))
         connection.execute("SET skein_mode = 'force'")
@@ -359,7 +359,15 @@ class TotalsTest(ClusterTest):
         actual.add("result", plan["plan"]["rows"])
         self.assertEqual(actual.differences(expected), [])
         self.check_sums(plan)
+        self.check_marks(plan, actual)
         return expected.count()
+
+    def check_marks(self, plan, actual):
+        """What every task computes alike is marked, since its rows are those of the query many times."""
+        for stage in plan["stages"]:
+            for op in operators(stage["plan"]) if stage["tasks"] > 1 else ():
+                if op["kind"] != "union":
+                    self.assertEqual(op.get("replicated", False), actual.is_everywhere(op), op)
 
     def check_sums(self, plan):
         """Numbers of one plan that must fit one another."""

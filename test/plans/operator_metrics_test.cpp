@@ -102,7 +102,7 @@ QueryNumbers RunAlone(duckdb::Connection &connection, const std::string &sql, co
 	}
 	auto profile = ExplainAnalyze(connection, sql);
 	// Below the whole and EXPLAIN ANALYZE itself.
-	auto &root = profile["children"][0]["children"][0];
+	auto &root = profile.at("head")["children"][0]["children"][0];
 	QueryNumbers numbers;
 	AddProfile(root, folder, numbers);
 	numbers.result = outcome.answer->rows.size();
