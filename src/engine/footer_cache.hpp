@@ -36,6 +36,8 @@ public:
 	};
 
 	explicit FooterCache(duckdb::idx_t max_bytes) : max_bytes_(max_bytes) {
+		// To find an entry among a hundred thousand is to wait for memory: chains are short.
+		entries_.max_load_factor(0.25F);
 	}
 
 	//! Whether anything is held of the file; `key` is its path and how it is read.

@@ -128,14 +128,17 @@ private:
 	//! Calls `use` with each unit and the value that it has of these columns.
 	template <class USE>
 	void ForEachUnit(const vector<size_t> &columns, USE use) const {
-		auto file = optional_idx();
+		// Files of one folder, which most often follow each other, have the same values.
+		string folder;
 		PartitionValue value;
 		for (auto &unit : leaf_->units) {
-			if (!file.IsValid() || file.GetIndex() != unit.file) {
-				file = unit.file;
+			auto &path = *leaf_->QueryPath(unit.file);
+			auto length = path.find_last_of("/\\") + 1;
+			if (length != folder.size() || path.compare(0, length, folder) != 0 || value.empty()) {
+				folder = path.substr(0, length);
 				value.clear();
 				for (auto column : columns) {
-					AddText(HiveValueOf(context_, partitions_[column], *leaf_->QueryPath(unit.file)), value);
+					AddText(HiveValueOf(context_, partitions_[column], path), value);
 				}
 			}
 			use(unit, value);
