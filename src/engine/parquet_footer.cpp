@@ -50,7 +50,8 @@ uint64_t HashFooter(const FileMetaData &metadata) {
 
 } // namespace
 
-ParquetOptionsSerialization OptionsOf(const TableFunction &parquet_scan, const MultiFileBindData &bind_data) {
+ParquetOptionsSerialization OptionsOf(ClientContext &context, const TableFunction &parquet_scan,
+									  const MultiFileBindData &bind_data) {
 	// Without the files, which parquet_scan would write too.
 	MultiFileBindData bound;
 	bound.file_list = make_shared_ptr<SimpleMultiFileList>(vector<OpenFileInfo>());
@@ -69,7 +70,10 @@ ParquetOptionsSerialization OptionsOf(const TableFunction &parquet_scan, const M
 	deserializer.ReadProperty<vector<string>>(100, "files");
 	deserializer.ReadProperty<vector<LogicalType>>(101, "types");
 	deserializer.ReadProperty<vector<string>>(102, "names");
-	return deserializer.ReadProperty<ParquetOptionsSerialization>(103, "parquet_options");
+	auto result = deserializer.ReadProperty<ParquetOptionsSerialization>(103, "parquet_options");
+	// DuckDB takes it from a setting of the whole instance, and does not write it.
+	result.parquet_options.variant_legacy_encoding = ParquetOptions(context).variant_legacy_encoding;
+	return result;
 }
 
 skein::ParquetFileVersion VersionOf(ParquetReader &reader) {

@@ -9,7 +9,8 @@ namespace duckdb {
 namespace skein_parquet {
 
 //! The options with which a call of `parquet_scan` was bound. They are private to it, so its serialisation is run.
-ParquetOptionsSerialization OptionsOf(const TableFunction &parquet_scan, const MultiFileBindData &bind_data);
+ParquetOptionsSerialization OptionsOf(ClientContext &context, const TableFunction &parquet_scan,
+									  const MultiFileBindData &bind_data);
 
 //! Identifies the file that `reader` has open. Costs no reads beyond the footer, which the reader holds.
 skein::ParquetFileVersion VersionOf(ParquetReader &reader);

@@ -36,11 +36,6 @@ string ReasonAgainst(ClientContext &context, const LogicalGet &get, const MultiF
 	if (get.row_group_order_options) {
 		return "the scan reads its row groups in an order of its own";
 	}
-	Value legacy_variants = false;
-	context.TryGetCurrentSetting("__delta_only_variant_encoding_enabled", legacy_variants);
-	if (legacy_variants.GetValue<bool>()) {
-		return "variants are read in the encoding of Delta tables";
-	}
 	return string();
 }
 
@@ -272,7 +267,7 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 	if (!reason.empty()) {
 		return std::nullopt;
 	}
-	auto options = OptionsOf(get.function, *bind_data);
+	auto options = OptionsOf(context, get.function, *bind_data);
 	if (options.parquet_options.encryption_config) {
 		reason = "the files are encrypted";
 		return std::nullopt;

@@ -135,6 +135,7 @@ void SerializeSlice(Serializer &serializer, const optional_ptr<FunctionData> bin
 	serializer.WriteProperty(104, "reader_bind", bind_data.reader_bind);
 	serializer.WriteObject(105, "files", [&](Serializer &object) { WriteFiles(object, slice.files); });
 	serializer.WriteProperty(106, "leaf", slice.leaf);
+	serializer.WritePropertyWithDefault(107, "variant_legacy_encoding", slice.options.variant_legacy_encoding, false);
 }
 
 unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunction &) {
@@ -146,6 +147,8 @@ unique_ptr<FunctionData> DeserializeSlice(Deserializer &deserializer, TableFunct
 	description.reader_bind = deserializer.ReadProperty<MultiFileReaderBindData>(104, "reader_bind");
 	deserializer.ReadObject(105, "files", [&](Deserializer &object) { description.files = ReadFiles(object); });
 	description.leaf = deserializer.ReadProperty<optional_idx>(106, "leaf");
+	description.options.parquet_options.variant_legacy_encoding =
+		deserializer.ReadPropertyWithExplicitDefault(107, "variant_legacy_encoding", false);
 	return MakeBindData(std::move(description));
 }
 
@@ -191,7 +194,7 @@ unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, 
 	description.types = scan.types;
 	description.names = scan.names;
 	description.table_columns = scan.table_columns;
-	description.options = OptionsOf(get.function, scan);
+	description.options = OptionsOf(context, get.function, scan);
 	description.reader_bind = scan.reader_bind;
 	description.files = std::move(files);
 	auto bind_data = MakeBindData(std::move(description));

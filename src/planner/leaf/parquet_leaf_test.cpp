@@ -371,6 +371,19 @@ TEST_F(ParquetLeafTest, OtherScansAreRefused) {
 		std::string::npos);
 }
 
+TEST_F(ParquetLeafTest, VariantsAsTheExtensionForDeltaTablesHasThemRead) {
+	Write("SELECT range AS k, {'metadata': '\\x01\\x00\\x00'::BLOB, 'value': "
+		  "CASE WHEN range % 2 = 0 THEN '\\x0C\\x07'::BLOB ELSE '\\x0C\\x2A'::BLOB END} AS v FROM range(10000)",
+		  "variants.parquet", ", ROW_GROUP_SIZE 2048");
+	auto sql = "SELECT k, typeof(v), v::VARCHAR FROM 'variants.parquet'";
+	ExpectSameRows(sql);
+	auto structs = Query(sql);
+	// What loading that extension does.
+	DBConfig::GetConfig(*database_.instance).options.variant_legacy_encoding = true;
+	EXPECT_NE(Query(sql), structs);
+	ExpectSameRows(sql);
+}
+
 TEST_F(ParquetLeafTest, TheMetadataCacheChangesNothing) {
 	WriteFacts();
 	Query("SET parquet_metadata_cache=true");
