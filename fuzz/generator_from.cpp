@@ -224,8 +224,9 @@ std::string Generator::SpecialJoin(Scope &scope, const std::string &left) {
 		equality = local ? column.sql + " = " + *local + " AND " : "";
 	}
 	scope.relations.push_back(relation);
-	return left + (is_left ? " ASOF LEFT JOIN " : " ASOF JOIN ") + source + " ON " + equality + *number +
-		   random_.Text({" >= ", " > ", " <= ", " < "}) + relation.alias + ".id";
+	// That of DuckDB 1.5.5 alone also finds partners for NULLs, if it does not take its plan for few rows.
+	return left + (is_left ? " ASOF LEFT JOIN " : " ASOF JOIN ") + source + " ON " + equality + "coalesce(" + *number +
+		   ", 0)" + random_.Text({" >= ", " > ", " <= ", " < "}) + relation.alias + ".id";
 }
 
 std::string Generator::Join(Scope &scope, const std::string &left, int depth) {
