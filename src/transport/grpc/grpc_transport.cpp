@@ -17,7 +17,7 @@ namespace skein {
 
 namespace {
 
-constexpr size_t MIN_THREADS = 2;
+constexpr size_t MIN_THREADS = 1;
 constexpr size_t MAX_THREADS = 8;
 
 GrpcTransportOptions WithDefaults(GrpcTransportOptions options) {

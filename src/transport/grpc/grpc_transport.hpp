@@ -13,7 +13,7 @@ struct GrpcTransportOptions {
 	std::chrono::milliseconds keepalive{4000};
 	//! How long a closed link waits for its peer to take the last frames, and so the most that Listener::Stop() takes.
 	std::chrono::milliseconds close_timeout{2000};
-	//! Threads for links made here, and as many for each listener; 0: half the cores, at least 2 and at most 8.
+	//! Threads for links made here, and as many for each listener; 0: half the cores, at least 1 and at most 8.
 	size_t threads = 0;
 };
 
