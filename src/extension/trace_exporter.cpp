@@ -10,9 +10,10 @@ using namespace duckdb;
 
 namespace {
 
-//! How long an export waits for workers that have not yet said what they did, and for a collector.
-constexpr std::chrono::seconds REPORT_TIMEOUT{5};
-constexpr std::chrono::seconds SEND_TIMEOUT{2};
+//! How long an export waits for workers that have not yet said what they did, and for a collector: neither longer than
+//! closing may take.
+constexpr auto REPORT_TIMEOUT = TraceExporter::CLOSE_TIMEOUT;
+constexpr auto SEND_TIMEOUT = TraceExporter::CLOSE_TIMEOUT;
 
 } // namespace
 
@@ -43,6 +44,7 @@ void TraceExporter::Stop() {
 	{
 		std::lock_guard<std::mutex> guard(mutex_);
 		stopping_ = true;
+		close_by_ = std::chrono::steady_clock::now() + CLOSE_TIMEOUT;
 		thread.swap(thread_);
 	}
 	changed_.notify_all();
@@ -63,10 +65,26 @@ void TraceExporter::Run() {
 		guard.unlock();
 		auto taken = Send(query);
 		guard.lock();
-		if (stopping_ && !taken) {
+		if (stopping_ && !taken && !waiting_.empty()) {
+			auto dropped = waiting_.size();
 			waiting_.clear();
+			guard.unlock();
+			Warn(std::to_string(dropped) + " traces were dropped: the database is being closed");
+			guard.lock();
 		}
 	}
+}
+
+std::chrono::milliseconds TraceExporter::TimeLeft(std::chrono::milliseconds timeout) {
+	std::lock_guard<std::mutex> guard(mutex_);
+	if (!stopping_) {
+		return timeout;
+	}
+	auto left = std::chrono::ceil<std::chrono::milliseconds>(close_by_ - std::chrono::steady_clock::now());
+	if (left.count() <= 0) {
+		throw InvalidInputException("the database is being closed");
+	}
+	return std::min(left, timeout);
 }
 
 bool TraceExporter::Send(const EndedQuery &query) {
@@ -74,11 +92,11 @@ bool TraceExporter::Send(const EndedQuery &query) {
 	auto &endpoint = query.query.trace.endpoint;
 	try {
 		if (query.query.run) {
-			query.query.run->WaitEnded(REPORT_TIMEOUT);
+			query.query.run->WaitEnded(TimeLeft(REPORT_TIMEOUT));
 		}
 		auto url = HttpUrl::Parse(endpoint, "/v1/traces");
 		auto text = TraceJson(query, ids_).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-		problem = PostJson(url, text, SEND_TIMEOUT);
+		problem = PostJson(url, text, TimeLeft(SEND_TIMEOUT));
 	} catch (std::exception &ex) {
 		problem = ErrorData(ex).RawMessage();
 	}

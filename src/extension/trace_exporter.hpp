@@ -42,17 +42,20 @@ nlohmann::ordered_json TraceJson(const EndedQuery &ended, SpanIds &ids);
 class TraceExporter {
 public:
 	static constexpr size_t MAX_WAITING = 256;
+	static constexpr std::chrono::seconds CLOSE_TIMEOUT{2};
 
 	explicit TraceExporter(duckdb::DatabaseInstance &db) : db_(db) {
 	}
 	~TraceExporter();
 
 	void Export(EndedQuery query);
-	//! Sends what waits, until a collector does not take it. Idempotent.
+	//! Sends what waits, until a collector does not take it or CLOSE_TIMEOUT is over. Idempotent.
 	void Stop();
 
 private:
 	void Run();
+	//! The time that is left for a step that may take `timeout`; throws when there is none.
+	std::chrono::milliseconds TimeLeft(std::chrono::milliseconds timeout);
 	//! Returns whether it was taken.
 	bool Send(const EndedQuery &query);
 	void Warn(const std::string &message);
@@ -63,6 +66,8 @@ private:
 	std::condition_variable changed_;
 	std::deque<EndedQuery> waiting_;
 	bool stopping_ = false;
+	//! When the thread must have ended; only while stopping.
+	std::chrono::steady_clock::time_point close_by_;
 	std::thread thread_;
 };
 

@@ -8,7 +8,10 @@ Needs Python's module duckdb.
 
 import http.server
 import json
+import os
 import re
+import socket
+import socketserver
 import threading
 import time
 import unittest
@@ -63,6 +66,73 @@ class Collector:
         (resource,) = self.requests[request][2]["resourceSpans"]
         (scope,) = resource["scopeSpans"]
         return scope["spans"]
+
+
+class BadCollector:
+    """Does `behave(connection)` with every connection until that returns, or the test is over."""
+
+    def __init__(self, behave):
+        self.over = threading.Event()
+        collector = self
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self):
+                try:
+                    behave(self.request, collector.over)
+                except OSError:
+                    # The other side has given up.
+                    pass
+
+        class Server(socketserver.ThreadingTCPServer):
+            daemon_threads = True
+
+            def server_bind(self):
+                # For the connections: what a reader has not read should not lie in a large buffer of its own.
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+                super().server_bind()
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+        self.endpoint = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def close(self):
+        self.over.set()
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+def answer_slowly(connection, over):
+    """A byte now and then, for ever."""
+    connection.recv(1 << 16)
+    for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 1000000:
+        connection.sendall(bytes([byte]))
+        if over.wait(0.2):
+            return
+
+
+def read_slowly(connection, over):
+    """Takes a bit of the question now and then."""
+    while connection.recv(1 << 16) and not over.wait(0.2):
+        pass
+
+
+def answer_at_length(connection, over):
+    """Far more than anybody wants to know."""
+    connection.recv(1 << 16)
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 300000000\r\n\r\n")
+    for _ in range(300):
+        connection.sendall(b"x" * 1000000)
+
+
+#: What is slow, and a query whose trace is long enough for it: more than the buffers between the two hold.
+SLOW = ((answer_slowly, "SELECT 42"), (read_slowly, "SELECT 42 /* " + "long " * 1_600_000 + "*/"))
+
+
+def resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def attributes(span):
@@ -222,6 +292,55 @@ class TraceTest(ClusterTest):
         connection.close()
         self.assertEqual(len(collector.requests), 5)
 
+    def test_closing_does_not_wait_for_a_bad_collector(self):
+        for behave, sql in SLOW:
+            with self.subTest(behave=behave.__name__):
+                collector = BadCollector(behave)
+                self.addCleanup(collector.close)
+                connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+                connection.execute(f"LOAD '{Programs.extension}'")
+                connection.execute(f"SET skein_trace_endpoint='{collector.endpoint}'")
+                for _ in range(4):
+                    connection.execute(sql).fetchall()
+                began = time.monotonic()
+                connection.close()
+                self.assertLess(time.monotonic() - began, FAILURE_LIMIT)
+
+    def test_a_bad_collector_does_not_keep_others_waiting(self):
+        good = self.collector()
+        connection = self.connect(self.workers(1))
+        for behave, sql in SLOW:
+            collector = BadCollector(behave)
+            self.addCleanup(collector.close)
+            connection.execute(f"SET skein_trace_endpoint='{collector.endpoint}'")
+            connection.execute(sql).fetchall()
+        connection.execute(f"SET skein_trace_endpoint='{good.endpoint}'")
+        connection.execute("SELECT 42").fetchall()
+        until(lambda: good.requests, 3 * FAILURE_LIMIT, "the good one has its trace")
+
+    def test_a_long_answer_is_not_kept(self):
+        collector = BadCollector(answer_at_length)
+        self.addCleanup(collector.close)
+        connection = self.connect(self.workers(1))
+        connection.execute("CALL enable_logging(level = 'warning')")
+        connection.execute(f"SET skein_trace_endpoint='{collector.endpoint}'")
+        connection.execute("SELECT 42").fetchall()
+        before = resident_bytes()
+        good = self.collector()
+        connection.execute(f"SET skein_trace_endpoint='{good.endpoint}'")
+        connection.execute("SELECT 42").fetchall()
+        most = [before]
+
+        def taken():
+            most.append(resident_bytes())
+            return good.requests
+
+        until(taken, LIMIT, "the next trace is taken")
+        self.assertLess(max(most) - before, 50_000_000)
+        # It was accepted; what else it says does not matter.
+        logged = "SELECT message FROM duckdb_logs WHERE message LIKE 'skein: a trace was not taken by %'"
+        self.assertEqual(connection.execute(logged).fetchall(), [])
+
     def test_nothing_is_sent_unasked_or_of_plans_alone(self):
         collector = self.collector()
         workers = self.workers(1)
@@ -238,7 +357,7 @@ class TraceTest(ClusterTest):
         for endpoint in ("nonsense", "https://host:4318", "http://", "http:///v1/traces", "http://a b"):
             with self.assertRaisesRegex(duckdb.InvalidInputException, re.escape(endpoint)):
                 connection.execute(f"SET skein_trace_endpoint='{endpoint}'")
-        for parent in ("nonsense", f"00-{TRACE}-{SPAN}", f"00-{'0' * 32}-{SPAN}-01", f"00-{TRACE}-{'0' * 16}-01"):
+        for parent in ("nonsense", f"00-{TRACE}-{SPAN}", f"00-{'0' * 32}-{SPAN}-01", f"00-{TRACE}-{'0' * 16}-01", f"ff-{TRACE}-{SPAN}-01"):
             with self.assertRaisesRegex(duckdb.InvalidInputException, parent):
                 connection.execute(f"SET skein_trace_parent='{parent}'")
 
