@@ -144,9 +144,9 @@ void CheckTraceEndpoint(ClientContext &context, SetScope scope, Value &value) {
 		HttpUrl::Parse(value.ToString(), "/");
 	}
 }
-//! `00-TRACE-SPAN-FLAGS`, in small hexadecimal digits, neither of the ids all 0.
+//! `00-TRACE-SPAN-FLAGS`, in small hexadecimal digits, neither of the ids all 0, nor the version ff.
 void CheckTraceParent(ClientContext &context, SetScope scope, Value &value) {
-	static const std::regex FORM("[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");
+	static const std::regex FORM("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}");
 	auto text = value.IsNull() ? string() : value.ToString();
 	if (!text.empty() && !std::regex_match(text, FORM)) {
 		throw InvalidInputException("a traceparent like '00-<32 hex digits>-<16 hex digits>-01' is needed, not '%s'",
