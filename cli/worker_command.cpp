@@ -35,7 +35,22 @@ struct WorkerCommandOptions {
 	std::string metrics;
 	//! Empty: no log.
 	std::string log;
+	//! Names or paths.
+	std::vector<std::string> extensions;
 };
+
+void LoadExtensions(duckdb::DatabaseInstance &db, const std::vector<std::string> &extensions) {
+	duckdb::Connection connection(db);
+	for (auto &extension : extensions) {
+		auto result = connection.Query("LOAD " + duckdb::KeywordHelper::WriteQuoted(extension, '\''));
+		if (result->HasError()) {
+			auto message = result->GetErrorObject().RawMessage();
+			// DuckDB goes on with names that are alike.
+			message.resize(std::min(message.size(), message.find('\n')));
+			throw CommandError(ExitCode::FAILED, "extension '" + extension + "' cannot be loaded: " + message);
+		}
+	}
+}
 
 ExitCode RunWorker(const WorkerCommandOptions &options) {
 	StopSignals signals;
@@ -45,6 +60,7 @@ ExitCode RunWorker(const WorkerCommandOptions &options) {
 		log.emplace(options.log);
 		worker_options.on_event = [&log](const WorkerEvent &event) { log->Write(event); };
 	}
+	worker_options.set_up = [&options](duckdb::DatabaseInstance &db) { LoadExtensions(db, options.extensions); };
 	auto worker = Worker::Start(worker_options);
 	if (log) {
 		log->SetWorker(worker->Address());
@@ -79,6 +95,8 @@ void AddWorkerCommand(CLI::App &app, Action &action) {
 	command->add_option("--temp-directory", options->worker.temp_directory, "Folder for what does not fit into memory");
 	command->add_option("--slots", options->worker.slots, "Most tasks that run at a time; by default no limit")
 		->check(CLI::Range(1, 65536));
+	command->add_option("--load", options->extensions,
+						"Extension of DuckDB to load, such as httpfs, by its name or path; may be repeated");
 	command->add_option("--metrics", options->metrics, "Address at which to serve metrics for Prometheus")
 		->check(ListenAddress());
 	command->add_option("--log", options->log, "File to append a log to, a JSON object a line; - is stderr");

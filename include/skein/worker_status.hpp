@@ -59,6 +59,8 @@ struct MessageDurations {
 struct WorkerStatus {
 	std::string skein_version;
 	std::string engine_version;
+	//! Of DuckDB, those that are loaded.
+	std::vector<std::string> extensions;
 	bool stopping = false;
 	//! Most tasks that run at a time; 0: no limit.
 	uint32_t slots = 0;

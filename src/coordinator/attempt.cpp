@@ -60,6 +60,15 @@ wire::Message Attempt::StartMessage(const std::string &worker, const RunOptions 
 		target.set_name(setting.first);
 		target.set_value(setting.second);
 	}
+	if (options.remote_access) {
+		auto &access = *start.mutable_remote_access();
+		access.set_secrets(options.remote_access->secrets);
+		for (auto &setting : options.remote_access->settings) {
+			auto &target = *access.add_settings();
+			target.set_name(setting.first);
+			target.set_value(setting.second);
+		}
+	}
 	for (auto &stage : plan_->stages) {
 		for (uint32_t number = 0; !stage.in_session && number < stage.tasks; number++) {
 			if (WorkerOf(stage.id, number) == worker) {

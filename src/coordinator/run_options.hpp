@@ -1,9 +1,11 @@
 #pragma once
 
+#include "engine/remote_files.hpp"
 #include "exchange/link_compression.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace skein {
 
@@ -33,6 +35,8 @@ struct RunOptions {
 	//! They do not, though the plan lets them.
 	bool never_share_units = false;
 	UnitDelays unit_delays;
+	//! Unset: the tasks read no files of other machines.
+	std::optional<RemoteAccess> remote_access;
 };
 
 } // namespace skein

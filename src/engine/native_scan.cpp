@@ -48,6 +48,9 @@ string ReasonAgainstDatabase(ClientContext &context, AttachedDatabase &database)
 	if (storage.IsEncrypted()) {
 		return name + " is encrypted";
 	}
+	if (FileSystem::IsRemoteFile(storage.GetDBPath())) {
+		return name + " is a file of another machine";
+	}
 	auto reason = ReasonAgainstFile(OpenFileInfo(storage.GetDBPath()));
 	if (!reason.empty()) {
 		return reason;

@@ -16,16 +16,18 @@ bool IsKnownFileOption(const string &name) {
 	case 4:
 		return name == "type" || name == "etag";
 	case 9:
-		return name == "file_size";
+		// The region is where a list was found; who opens a file by its path finds it, too.
+		return name == "file_size" || name == "s3_region";
 	default:
 		return name == "last_modified";
 	}
 }
 
-//! Whether a path is one of the file system that every process of the machine sees.
-bool IsLocalFile(const string &path) {
-	return path[0] == '/' || StringUtil::StartsWith(path, "file:") ||
-		   (!FileSystem::IsRemoteFile(path) && path.find("://") == string::npos);
+//! Whether a path is of a file system that only the session has, such as one that a client brought: neither the
+//! machine's nor one of DuckDB's extensions.
+bool IsOfSession(const string &path) {
+	return path[0] != '/' && !StringUtil::StartsWith(path, "file:") && path.find("://") != string::npos &&
+		   !FileSystem::IsRemoteFile(path);
 }
 
 } // namespace
@@ -114,7 +116,7 @@ void ExplainFailure(ClientContext &context, const string &path, const FileVersio
 }
 
 string AbsolutePath(ClientContext &context, const string &path) {
-	if (StringUtil::StartsWith(path, "/") || StringUtil::StartsWith(path, "file:")) {
+	if (StringUtil::StartsWith(path, "/") || StringUtil::StartsWith(path, "file:") || FileSystem::IsRemoteFile(path)) {
 		return string();
 	}
 	auto &file_system = FileSystem::GetFileSystem(context);
@@ -126,7 +128,7 @@ string AbsolutePath(ClientContext &context, const string &path) {
 }
 
 string ReasonAgainstFile(const OpenFileInfo &file) {
-	if (!IsLocalFile(file.path)) {
+	if (IsOfSession(file.path)) {
 		return "file \"" + file.path + "\" is read through a file system that the workers do not have";
 	}
 	if (!file.extended_info) {

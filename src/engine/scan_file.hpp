@@ -54,10 +54,11 @@ void CheckVersion(const std::string &path, const FileVersion &planned, const Fil
 void ExplainFailure(duckdb::ClientContext &context, const std::string &path, const FileVersion &planned,
 					const duckdb::ErrorData &error);
 
-//! The path by which any process of the machine opens a local file; empty if it is `path` itself.
+//! The path by which any process opens a file; empty if it is `path` itself, as that of a file of another machine.
 std::string AbsolutePath(duckdb::ClientContext &context, const std::string &path);
 
-//! Why a task may not open a listed file by its path; empty if it may.
+//! Why a task may not open a listed file by its path; empty if it may, for a remote file with its extension and
+//! secrets.
 std::string ReasonAgainstFile(const duckdb::OpenFileInfo &file);
 
 } // namespace skein

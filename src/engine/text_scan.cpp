@@ -56,9 +56,12 @@ string ReasonAgainst(const LogicalGet &get, const MultiFileBindData &bind_data) 
 string Inspect(ClientContext &context, const OpenFileInfo &file, skein::TextFile &result) {
 	result.path = file.path;
 	result.absolute_path = skein::AbsolutePath(context, file.path);
+	auto remote = FileSystem::IsRemoteFile(file.path);
 	if (auto listed = skein::ListedVersion(file)) {
 		result.version = std::move(*listed);
-		result.version.tag.clear();
+		if (!remote) {
+			result.version.tag.clear();
+		}
 		return string();
 	}
 	auto &file_system = FileSystem::GetFileSystem(context);
@@ -68,7 +71,7 @@ string Inspect(ClientContext &context, const OpenFileInfo &file, skein::TextFile
 		return "file \"" + file.path + "\" can be read only once, by the session";
 	}
 	auto handle = file_system.OpenFile(path, FileFlags::FILE_FLAGS_READ);
-	if (handle->GetType() != FileType::FILE_TYPE_REGULAR) {
+	if (!remote && handle->GetType() != FileType::FILE_TYPE_REGULAR) {
 		return "file \"" + file.path + "\" is no regular file";
 	}
 	result.version = skein::VersionOf(*handle);
@@ -100,7 +103,8 @@ std::optional<vector<skein::TextFile>> InspectScan(ClientContext &context, Logic
 		if (against.empty()) {
 			against = Inspect(context, files[i], result[i]);
 		}
-		if (against.empty()) {
+		// To find the ends of records takes reading all of it, which is for the tasks to do.
+		if (against.empty() && !FileSystem::IsRemoteFile(files[i].path)) {
 			auto bytes_of = kind == SliceKind::CSV ? CsvRangeBytes : JsonRangeBytes;
 			result[i].range_bytes = bytes_of(context, *bind_data, i, result[i], range_bytes);
 		}

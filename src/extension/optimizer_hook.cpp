@@ -3,6 +3,7 @@
 #include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "engine/dynamic_filters.hpp"
+#include "engine/remote_files.hpp"
 #include "explain/plan_outline.hpp"
 #include "explain/plan_text.hpp"
 #include "extension/analyze_operator.hpp"
@@ -143,7 +144,11 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	run_options.unit_delays = settings.unit_delays;
 	run_options.profile = IsAnalyze(*statement);
 	PlannerCallbacks callbacks;
+	auto remote_files = std::make_shared<RemoteFiles>(input.context, [&](const string &extension) {
+		return instance.ReasonAgainstExtension(cluster, settings, extension);
+	});
 	callbacks.bind = [&](std::shared_ptr<const DistributedPlan> plan) {
+		run_options.remote_access = remote_files->Access();
 		return std::make_shared<SessionBinding>(*cluster.coordinator, std::move(plan), cluster.workers, run_options,
 												settings.query_timeout);
 	};
@@ -156,6 +161,7 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	options.estimators = instance.Estimators();
 	options.workers = cluster.described;
 	options.footers = instance.Footers();
+	options.remote_files = remote_files;
 	options.worker_functions = [&instance]() { return instance.FunctionsOfWorkers(); };
 	options.deal_session_rows = settings.mode == Mode::FORCE && !ChangesRows(*statement);
 	DropMistypedDynamicFilters(*query);

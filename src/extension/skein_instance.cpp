@@ -116,6 +116,20 @@ std::shared_ptr<const WorkerFunctions> SkeinInstance::FunctionsOfWorkers() {
 	return worker_functions_;
 }
 
+string SkeinInstance::ReasonAgainstExtension(const Cluster &cluster, const Settings &settings,
+											 const string &extension) {
+	for (auto &worker : cluster.coordinator->AskStatus(cluster.workers, settings.link.connect_timeout)) {
+		if (!worker.has_answered) {
+			return "and worker " + worker.address + " does not say whether it has it: " + worker.reason;
+		}
+		auto &loaded = worker.status.extensions;
+		if (std::find(loaded.begin(), loaded.end(), extension) == loaded.end()) {
+			return "which worker " + worker.address + " has not loaded";
+		}
+	}
+	return "";
+}
+
 std::shared_ptr<TraceExporter> SkeinInstance::Traces() {
 	return traces_;
 }

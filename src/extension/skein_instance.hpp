@@ -45,6 +45,8 @@ public:
 	}
 	//! What the workers can call.
 	std::shared_ptr<const WorkerFunctions> FunctionsOfWorkers();
+	//! Why not every worker of the cluster has an extension of DuckDB; empty if all have it. Asks them.
+	std::string ReasonAgainstExtension(const Cluster &cluster, const Settings &settings, const std::string &extension);
 	//! What sends the traces of queries.
 	std::shared_ptr<TraceExporter> Traces();
 	//! Makes this process a worker at `address`; returns the address really bound.

@@ -28,7 +28,8 @@ std::unique_ptr<LeafEstimate> AskFrom(size_t first, ClientContext &context, Logi
 		}
 	}
 	question.next = nullptr;
-	return EstimateBuiltIn(question, options.mode == Mode::FORCE, options.footers.get(), answer.reason);
+	return EstimateBuiltIn(question, options.mode == Mode::FORCE, options.footers.get(), options.remote_files.get(),
+						   answer.reason);
 }
 
 //! Variants for `tasks` tasks: those that the estimate makes, and nothing for tasks beyond what it can use.

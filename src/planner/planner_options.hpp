@@ -12,6 +12,7 @@
 namespace skein {
 
 class FooterCache;
+class RemoteFiles;
 
 enum class Mode : uint8_t { OFF, AUTO, FORCE };
 //! Whether tasks that have run dry take units of others: AUTO where there is something to gain.
@@ -41,6 +42,8 @@ struct PlannerOptions {
 	std::vector<WorkerInfo> workers;
 	//! Keeps what is read of files for later queries; shared by all queries of the instance. nullptr: nothing is kept.
 	std::shared_ptr<FooterCache> footers;
+	//! Of this query; nullptr: tasks read no files of other machines.
+	std::shared_ptr<RemoteFiles> remote_files;
 	WorkStealing work_stealing = WorkStealing::AUTO;
 };
 

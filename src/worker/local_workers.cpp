@@ -3,6 +3,7 @@
 #include "engine/aggregate_state.hpp"
 #include "engine/native_slice.hpp"
 #include "engine/parquet_slice.hpp"
+#include "engine/task_secrets.hpp"
 #include "engine/text_slice.hpp"
 #include "exchange/logical_exchange.hpp"
 
@@ -49,6 +50,7 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 	config.SetOptionByName("temp_directory", Value(temp_directory));
 	auto db = make_uniq<DuckDB>(nullptr, &config);
 	RegisterTravelling(*db->instance);
+	RegisterTaskSecrets(*db->instance);
 	if (set_up) {
 		set_up(*db->instance);
 	}

@@ -373,6 +373,10 @@ std::shared_ptr<WorkerTask> WorkerService::MakeTask(const std::shared_ptr<Query>
 	for (auto &setting : start.settings()) {
 		spec.settings.emplace_back(setting.name(), setting.value());
 	}
+	for (auto &setting : start.remote_access().settings()) {
+		spec.remote_access.settings.emplace_back(setting.name(), setting.value());
+	}
+	spec.remote_access.secrets = start.remote_access().secrets();
 	spec.profile = start.profile();
 	auto &part = query->parts[{task.stage(), task.task()}];
 	if (start.has_unit_sharing()) {

@@ -1,3 +1,4 @@
+#include "duckdb/main/extension_manager.hpp"
 #include "duckdb/parallel/task_scheduler.hpp"
 #include "duckdb/storage/buffer_manager.hpp"
 #include "skein/version.hpp"
@@ -94,6 +95,7 @@ WorkerStatus WorkerService::Status(const string &tasks_of) {
 	status.tasks = TasksOf(tasks_of);
 	status.skein_version = SKEIN_VERSION;
 	status.engine_version = DuckDB::LibraryVersion();
+	status.extensions = ExtensionManager::Get(db_).GetExtensions();
 	status.slots = static_cast<uint32_t>(admission_.Slots());
 	status.threads = static_cast<uint32_t>(TaskScheduler::GetScheduler(db_).NumberOfThreads());
 	status.running_tasks = static_cast<uint32_t>(admission_.Running());

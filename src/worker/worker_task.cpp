@@ -6,6 +6,7 @@
 #include "duckdb/parser/keyword_helper.hpp"
 #include "duckdb/parser/statement/logical_plan_statement.hpp"
 #include "duckdb/planner/binder.hpp"
+#include "engine/task_secrets.hpp"
 #include "engine/counted_files.hpp"
 #include "engine/executor_tasks.hpp"
 #include "engine/plan_meter.hpp"
@@ -154,20 +155,35 @@ void WorkerTask::Start() {
 	watcher_.Signal(shared_from_this());
 }
 
+void WorkerTask::MakeSetting(const string &name, const string &value) {
+	Value current;
+	if (connection_->context->TryGetCurrentSetting(name, current) && current.ToString() == value) {
+		return;
+	}
+	auto result = connection_->Query("SET SESSION " + KeywordHelper::WriteQuoted(name, '"') + " = " +
+									 KeywordHelper::WriteQuoted(value, '\''));
+	if (result->HasError()) {
+		// Without the value: it may be a password.
+		throw InvalidInputException("the session's setting %s cannot be made here: %s", name,
+									result->GetErrorObject().RawMessage());
+	}
+}
+
 void WorkerTask::Prepare() {
 	connection_ = make_uniq<Connection>(db_);
 	auto &context = *connection_->context;
 	for (auto &setting : spec_.settings) {
-		Value current;
-		if (context.TryGetCurrentSetting(setting.first, current) && current.ToString() == setting.second) {
-			continue;
+		MakeSetting(setting.first, setting.second);
+	}
+	for (auto &setting : spec_.remote_access.settings) {
+		// Of an extension that is not loaded here: what the tasks need of those was asked for before.
+		optional_ptr<const ConfigurationOption> option;
+		if (DBConfig::GetConfig(context).TryGetSettingIndex(setting.first, option).IsValid()) {
+			MakeSetting(setting.first, setting.second);
 		}
-		auto result = connection_->Query("SET SESSION " + KeywordHelper::WriteQuoted(setting.first, '"') + " = " +
-										 KeywordHelper::WriteQuoted(setting.second, '\''));
-		if (result->HasError()) {
-			throw InvalidInputException("the session's setting %s = %s cannot be made here: %s", setting.first,
-										setting.second, result->GetErrorObject().RawMessage());
-		}
+	}
+	if (!spec_.remote_access.secrets.empty()) {
+		GiveSecrets(context, spec_.remote_access.secrets);
 	}
 	context.registered_state->Insert(TaskChannels::KEY, channels_);
 	NoteRunningTask(context, {spec_.worker, spec_.key.stage, spec_.key.task});

@@ -2,6 +2,7 @@
 
 #include "duckdb.hpp"
 #include "engine/operator_metrics.hpp"
+#include "engine/remote_files.hpp"
 #include "engine/task_units.hpp"
 #include "exchange/task_channels.hpp"
 #include "plan/task_key.hpp"
@@ -29,6 +30,8 @@ struct TaskSpec {
 	std::string plan;
 	//! Session settings to make before the plan is read, by name.
 	std::vector<std::pair<std::string, std::string>> settings;
+	//! For its files of other machines.
+	RemoteAccess remote_access;
 	//! The result says what each operator did.
 	bool profile = false;
 	//! The address of the worker that runs it, as the coordinator knows it.
@@ -84,6 +87,7 @@ private:
 	//! On a thread of DuckDB's scheduler.
 	void Start();
 	void Prepare();
+	void MakeSetting(const std::string &name, const std::string &value);
 	void End(TaskResult result);
 	void TakeProfile(TaskResult &result);
 

@@ -1,6 +1,7 @@
 #include "planner/leaf/built_in_estimate.hpp"
 
 #include "engine/hive_columns.hpp"
+#include "engine/remote_files.hpp"
 #include "planner/leaf/partitioned_estimate.hpp"
 #include "planner/leaf/range_estimate.hpp"
 #include "planner/leaf/scan_leaf.hpp"
@@ -156,7 +157,7 @@ private:
 } // namespace
 
 std::unique_ptr<LeafEstimate> EstimateBuiltIn(const LeafQuestion &question, bool as_often_as_allowed,
-											  FooterCache *footers, string &reason) {
+											  FooterCache *footers, RemoteFiles *remote, string &reason) {
 	if (question.leaf.type != LogicalOperatorType::LOGICAL_GET) {
 		reason = question.leaf.GetName() + " is not distributed";
 		return nullptr;
@@ -165,6 +166,11 @@ std::unique_ptr<LeafEstimate> EstimateBuiltIn(const LeafQuestion &question, bool
 	if (auto range = EstimateRange(question, get, as_often_as_allowed, reason)) {
 		return range;
 	}
+	if (!reason.empty()) {
+		return nullptr;
+	}
+	RemoteFiles none(question.context, [](const string &) { return "which is not asked for here"; });
+	reason = (remote ? *remote : none).ReasonAgainst(get);
 	if (!reason.empty()) {
 		return nullptr;
 	}

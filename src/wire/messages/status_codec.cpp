@@ -78,6 +78,9 @@ void EncodeStatus(const WorkerStatus &status, wire::Status &target) {
 		running.set_waiting_tasks(query.waiting_tasks);
 		running.set_age_micros(query.age_micros);
 	}
+	for (auto &extension : status.extensions) {
+		target.add_extensions(extension);
+	}
 	for (auto &task : status.tasks) {
 		EncodeTask(task, *target.add_tasks());
 	}
@@ -112,6 +115,7 @@ WorkerStatus DecodeStatus(const wire::Status &source) {
 		status.running_queries.push_back({running.query(), running.attempt(), running.running_tasks(),
 										  running.waiting_tasks(), running.age_micros()});
 	}
+	status.extensions.assign(source.extensions().begin(), source.extensions().end());
 	for (auto &task : source.tasks()) {
 		status.tasks.push_back(DecodeTask(task));
 	}
