@@ -86,7 +86,7 @@ std::vector<WorkerLaunch> ShareMachine(size_t count, const std::string &listen) 
 	std::vector<WorkerLaunch> result;
 	for (size_t i = 0; i < count; i++) {
 		HostPort address{base.host, static_cast<uint16_t>(base.port == 0 ? 0 : base.port + i)};
-		result.push_back({ToString(address), std::max<size_t>(1, CoreCount() / count), memory_limit});
+		result.push_back({ToString(address), std::max<size_t>(1, CoreCount() / count), memory_limit, {}});
 	}
 	return result;
 }
@@ -115,6 +115,9 @@ void ChildProcesses::Start(const WorkerLaunch &launch) {
 								   launch.listen, "--threads", std::to_string(launch.threads)};
 	if (!launch.memory_limit.empty()) {
 		texts.insert(texts.end(), {"--memory-limit", launch.memory_limit});
+	}
+	for (auto &extension : launch.extensions) {
+		texts.insert(texts.end(), {"--load", extension});
 	}
 	std::vector<char *> arguments;
 	for (auto &text : texts) {

@@ -15,6 +15,8 @@ struct WorkerLaunch {
 	size_t threads = 1;
 	//! As DuckDB's `memory_limit`; empty: DuckDB's default.
 	std::string memory_limit;
+	//! Of DuckDB, by name or path.
+	std::vector<std::string> extensions;
 };
 
 //! `count` workers that share this machine's cores and its memory between them, all on `listen` with port 0, or on

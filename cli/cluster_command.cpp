@@ -11,11 +11,16 @@ namespace {
 struct ClusterOptions {
 	size_t workers = 0;
 	std::string listen = "127.0.0.1:0";
+	std::vector<std::string> extensions;
 };
 
 ExitCode RunCluster(const ClusterOptions &options) {
 	StopSignals signals;
-	ChildProcesses workers(ShareMachine(options.workers, options.listen));
+	auto launches = ShareMachine(options.workers, options.listen);
+	for (auto &launch : launches) {
+		launch.extensions = options.extensions;
+	}
+	ChildProcesses workers(launches);
 	std::cout << "--cluster " << workers.AddressList() << std::endl;
 	if (auto ended = workers.WaitForEnd(signals.Descriptor())) {
 		std::cerr << "skein: worker " << ended->address << ' ' << DescribeEnd(ended->status)
@@ -36,6 +41,7 @@ void AddClusterCommand(CLI::App &app, Action &action) {
 	command->add_option("--workers", options->workers, "How many")->check(CLI::Range(1, 1024))->required();
 	command->add_option("--listen", options->listen, "Address of the first; the others take the ports that follow")
 		->check(ListenAddress());
+	command->add_option("--load", options->extensions, "As that of skein worker");
 	command->callback([&action, options] { action = [options] { return RunCluster(*options); }; });
 }
 

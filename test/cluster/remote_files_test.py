@@ -267,6 +267,16 @@ class RemoteFilesTest(ClusterTest):
         connection.execute("SET skein_workers = 2")
         self.compare(connection, sql)
 
+    def test_a_cluster_on_this_machine(self):
+        cluster = start("cluster", "--workers", "2", "--load", RemoteFilesTest.httpfs)
+        self.addCleanup(self.end, cluster)
+        connection = self.session([], secret=True)
+        addresses = cluster.stdout.readline().split()[-1]
+        connection.execute(f"SET skein_cluster = '{addresses}'")
+        sql = "SELECT k, count(*), sum(id) FROM 's3://b/keys/*.parquet' GROUP BY k"
+        self.compare(connection, sql)
+        self.assertIn("DistributedLeaf", connection.execute(f"EXPLAIN {sql}").fetchone()[1])
+
     def test_a_mixed_list_is_read_by_the_session(self):
         connection = self.session(self.loading_workers(2))
         for files in (("s3://b", self.folder), (self.folder, "s3://b")):
