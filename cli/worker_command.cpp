@@ -74,7 +74,10 @@ ExitCode RunWorker(const WorkerCommandOptions &options) {
 	signals.Wait();
 	if (!worker->Stop(STOP_GRACE)) {
 		// Nothing of the process can be taken down in an orderly way while they run.
-		std::cerr << "skein: tasks have not ended after their cancellation, leaving without them" << std::endl;
+		SayOnStderr("tasks have not ended after their cancellation, leaving without them");
+		if (log) {
+			log->Stop();
+		}
 		std::_Exit(static_cast<int>(ExitCode::FAILED));
 	}
 	return ExitCode::DONE;

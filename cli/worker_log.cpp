@@ -6,8 +6,11 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <iostream>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <poll.h>
+#include <unistd.h>
+#include <utility>
 
 namespace skein::cli {
 namespace {
@@ -37,6 +40,24 @@ std::string TimeText(std::chrono::system_clock::time_point time) {
 	return std::string(day.data()) + "." + rest + "Z";
 }
 
+//! How long the end of a worker waits for its log.
+constexpr std::chrono::seconds STOP_TIMEOUT{1};
+
+//! What every line begins with.
+nlohmann::ordered_json LineOf(const char *level, const char *event, const std::string &worker,
+							  std::chrono::system_clock::time_point time) {
+	nlohmann::ordered_json line;
+	line["time"] = TimeText(time);
+	line["level"] = level;
+	line["event"] = event;
+	line["worker"] = worker;
+	return line;
+}
+
+std::string Dump(const nlohmann::ordered_json &line) {
+	return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 double Milliseconds(std::chrono::microseconds time) {
 	return static_cast<double>(time.count()) / 1000;
 }
@@ -44,11 +65,8 @@ double Milliseconds(std::chrono::microseconds time) {
 } // namespace
 
 std::string LogLine(const WorkerEvent &event, const std::string &worker, std::chrono::system_clock::time_point time) {
-	nlohmann::ordered_json line;
-	line["time"] = TimeText(time);
-	line["level"] = event.end && event.end->state == "failed" ? "error" : "info";
-	line["event"] = NameOf(event.kind);
-	line["worker"] = worker;
+	auto failed = event.end && event.end->state == "failed";
+	auto line = LineOf(failed ? "error" : "info", NameOf(event.kind), worker, time);
 	line["query"] = event.query;
 	line["attempt"] = event.attempt;
 	if (event.tasks) {
@@ -68,26 +86,62 @@ std::string LogLine(const WorkerEvent &event, const std::string &worker, std::ch
 			line["error"] = event.end->error;
 		}
 	}
-	return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+	return Dump(line);
 }
 
-WorkerLog::WorkerLog(const std::string &path) : out_(path == "-" ? std::cerr : file_) {
-	if (path != "-") {
-		file_.open(path, std::ios::app);
-		if (!file_) {
-			throw CommandError(ExitCode::WRONG_USAGE, "cannot write '" + path + "': " + std::strerror(errno));
-		}
+void SayOnStderr(const std::string &message) {
+	pollfd ready{STDERR_FILENO, POLLOUT, 0};
+	if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0) {
+		auto line = "skein: " + message + "\n";
+		[[maybe_unused]] auto written = write(STDERR_FILENO, line.data(), line.size());
 	}
 }
 
+WorkerLog::WorkerLog(const std::string &path) : path_(path) {
+	auto descriptor = STDERR_FILENO;
+	if (path != "-") {
+		descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+		if (descriptor < 0) {
+			throw CommandError(ExitCode::WRONG_USAGE, "cannot write '" + path + "': " + std::strerror(errno));
+		}
+	}
+	LogWriter::Options options;
+	options.missing = [heading = heading_](uint64_t lines) {
+		std::lock_guard<std::mutex> guard(heading->mutex);
+		auto line = LineOf("warning", "lines_dropped", heading->worker, std::chrono::system_clock::now());
+		line["lines"] = lines;
+		return Dump(line);
+	};
+	options.failed = [path](int error) {
+		if (path != "-") {
+			SayOnStderr("cannot write the log '" + path + "': " + std::strerror(error));
+		}
+	};
+	writer_.emplace(descriptor, std::move(options));
+}
+
+WorkerLog::~WorkerLog() {
+	Stop();
+}
+
 void WorkerLog::SetWorker(const std::string &worker) {
-	std::lock_guard<std::mutex> guard(mutex_);
-	worker_ = worker;
+	std::lock_guard<std::mutex> guard(heading_->mutex);
+	heading_->worker = worker;
 }
 
 void WorkerLog::Write(const WorkerEvent &event) {
-	std::lock_guard<std::mutex> guard(mutex_);
-	out_ << LogLine(event, worker_, std::chrono::system_clock::now()) << '\n' << std::flush;
+	std::lock_guard<std::mutex> guard(heading_->mutex);
+	writer_->Write(LogLine(event, heading_->worker, std::chrono::system_clock::now()));
+}
+
+void WorkerLog::Stop() {
+	if (std::exchange(stopped_, true)) {
+		return;
+	}
+	auto lines = writer_->Stop(STOP_TIMEOUT);
+	if (lines > 0 && path_ != "-") {
+		SayOnStderr("the last " + std::to_string(lines) + " lines of the log '" + path_ + "' were not written");
+	}
 }
 
 } // namespace skein::cli

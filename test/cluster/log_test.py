@@ -8,9 +8,10 @@ import json
 import os
 import re
 import signal
+import time
 import unittest
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, main, start, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, duckdb, main, start, until
 
 
 class LogTest(ClusterTest):
@@ -85,6 +86,34 @@ class LogTest(ClusterTest):
         worker.process.send_signal(signal.SIGTERM)
         _, err = worker.process.communicate(timeout=LIMIT)
         self.assertEqual(json.loads(err.splitlines()[0])["event"], "query_started")
+
+    @unittest.skipUnless(duckdb, "Python has no module duckdb")
+    def test_nobody_waits_for_a_log_that_nobody_reads(self):
+        (worker,) = self.workers(1, options=("--log", "-"))
+        connection = self.connect([worker])
+        # More lines than a pipe holds.
+        for _ in range(60):
+            connection.execute(f"SELECT count(*) FROM (SELECT DISTINCT k FROM '{self.keys}')").fetchall()
+        connection.close()
+        self.assert_works([worker])
+        worker.process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        until(lambda: worker.process.poll() is not None, LIMIT, "the worker has ended")
+        self.assertLess(time.monotonic() - began, FAILURE_LIMIT)
+        _, err = worker.process.communicate()
+        self.assertGreater(len(err), 60_000)
+        self.assertEqual(worker.process.returncode, 0)
+
+    def test_a_log_that_takes_nothing_is_told_once(self):
+        (worker,) = self.workers(1, options=("--log", "/dev/full"))
+        self.assert_works([worker])
+        self.assert_works([worker])
+        worker.process.send_signal(signal.SIGTERM)
+        _, err = worker.process.communicate(timeout=LIMIT)
+        self.assertEqual(worker.process.returncode, 0)
+        first, second = err.splitlines()
+        self.assertEqual(first, "skein: cannot write the log '/dev/full': No space left on device")
+        self.assertRegex(second, r"\Askein: the last \d\d+ lines of the log '/dev/full' were not written\Z")
 
     def test_a_file_that_cannot_be_written(self):
         path = os.path.join(self.folder, "nosuch", "file")
