@@ -4,6 +4,7 @@
     metrics_test.py PROGRAM
 """
 
+import http.client
 import math
 import re
 import shutil
@@ -15,7 +16,7 @@ import time
 import unittest
 import urllib.request
 
-from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, free_address, main, start, until
+from cluster_fixture import FAILURE_LIMIT, LIMIT, ClusterTest, free_address, is_idle, main, start, until
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABELS = r"(?:[a-zA-Z_][a-zA-Z0-9_]*=\"(?:[^\"\\\n]|\\[\"\\n])*\"(?:,(?=[a-z])|(?=\})))*"
@@ -255,6 +256,43 @@ class MetricsTest(ClusterTest):
         for count, seconds in slowest:
             self.assertGreater(count, 3)
             self.assertLess(seconds, FAILURE_LIMIT)
+
+    def test_connections_that_ask_nothing_do_not_delay_a_scrape(self):
+        worker, address = self.worker_with_metrics()
+        before = worker.descriptors()
+        idle = []
+        for _ in range(200):
+            idle.append(socket.create_connection(address.split(":")))
+            self.addCleanup(idle[-1].close)
+        for _ in range(5):
+            began = time.monotonic()
+            self.text(address)
+            self.assertLess(time.monotonic() - began, 1)
+        # Their time ends, and the worker rests then.
+        for connection in idle:
+            connection.settimeout(FAILURE_LIMIT)
+            self.assertEqual(connection.recv(1), b"")
+        until(lambda: worker.descriptors() <= before, FAILURE_LIMIT, "all are closed")
+        until(lambda: is_idle(worker), FAILURE_LIMIT, "the worker is idle")
+
+    def test_what_else_can_be_asked(self):
+        _, address = self.worker_with_metrics()
+
+        def ask(method, path):
+            connection = http.client.HTTPConnection(address, timeout=FAILURE_LIMIT)
+            connection.request(method, path)
+            answer = connection.getresponse()
+            body = answer.read().decode()
+            connection.close()
+            return answer.status, answer.headers, body
+
+        status, headers, body = ask("HEAD", "/metrics")
+        self.assertEqual((status, body), (200, ""))
+        self.assertTrue(headers["Content-Type"].startswith("text/plain"))
+        self.assertGreater(int(headers["Content-Length"]), 1000)
+        status, headers, _ = ask("POST", "/metrics")
+        self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"))
+        self.assertEqual(ask("GET", "/")[0], 404)
 
     def test_an_address_that_is_in_use(self):
         _, address = self.worker_with_metrics()
