@@ -7,6 +7,7 @@ namespace skein::cli {
 namespace {
 
 constexpr std::chrono::seconds REFRESH_INTERVAL{1};
+constexpr const char *CONNECT_TIMEOUT = "skein_connect_timeout=1 s";
 //! Cursor to the upper left corner, everything below it erased.
 constexpr const char *CLEAR_SCREEN = "\033[H\033[J";
 
@@ -50,8 +51,10 @@ void ShowAll(Session &session, Output &output) {
 	output.Flush();
 }
 
-ExitCode RunTop(const SessionOptions &options) {
+ExitCode RunTop(SessionOptions options) {
 	Output output("");
+	// A worker that is not there should not hold up what the others say; --set comes later.
+	options.settings.insert(options.settings.begin(), CONNECT_TIMEOUT);
 	Session session(options);
 	ApplySetting(session.Connection(), "skein_mode", "off");
 	Query(session.Connection(), TAKE_FIRST);

@@ -87,7 +87,9 @@ unique_ptr<GlobalTableFunctionState> InitQueries(ClientContext &context, TableFu
 		last.run->WaitEnded(REPORT_TIMEOUT);
 	}
 	std::map<AttemptKey, QueryRow> running;
-	for (auto &worker : AskWorkers(context, input)) {
+	uint64_t unreachable = 0;
+	for (auto &worker : AskAboutQueries(context, input)) {
+		unreachable += worker.has_answered ? 0 : 1;
 		for (auto &query : worker.status.running_queries) {
 			auto &row = running[{query.query, query.attempt}];
 			row.workers++;
@@ -95,6 +97,14 @@ unique_ptr<GlobalTableFunctionState> InitQueries(ClientContext &context, TableFu
 			row.waiting_tasks += query.waiting_tasks;
 			row.age_micros = std::max(row.age_micros, query.age_micros);
 		}
+	}
+	if (unreachable > 0) {
+		// Nobody knows what runs there.
+		vector<Value> row{Value(LogicalType::VARCHAR), Value(LogicalType::BOOLEAN), Value("unreachable"),
+						  Value(LogicalType::BIGINT), Number(unreachable)};
+		row.resize(7, Value(LogicalType::BIGINT));
+		row.emplace_back(LogicalType::DOUBLE);
+		result->rows.push_back(std::move(row));
 	}
 	auto own = last.run ? last.run->Id() : string();
 	auto is_running = false;
@@ -122,8 +132,7 @@ struct CancelData final : public InstanceData {
 unique_ptr<FunctionData> BindCancel(ClientContext &context, TableFunctionBindInput &input, vector<LogicalType> &types,
 									vector<string> &names) {
 	Declare({{"query", LogicalType::VARCHAR}, {"cancelled", LogicalType::BOOLEAN}}, types, names);
-	auto query = input.inputs[0].IsNull() ? string() : input.inputs[0].ToString();
-	return make_uniq<CancelData>(std::move(query), input.info->Cast<InstanceInfo>().instance);
+	return make_uniq<CancelData>(QueryName(input.inputs[0]), input.info->Cast<InstanceInfo>().instance);
 }
 
 unique_ptr<GlobalTableFunctionState> InitCancel(ClientContext &context, TableFunctionInitInput &input) {

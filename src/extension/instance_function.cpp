@@ -15,8 +15,18 @@ void Declare(const Columns &columns, vector<LogicalType> &types, vector<string> 
 	}
 }
 
-std::vector<ClusterWorker> AskWorkers(ClientContext &context, const TableFunctionInitInput &input,
-									  const std::string &tasks_of) {
+string QueryName(const Value &argument) {
+	auto result = argument.IsNull() ? string() : argument.ToString();
+	if (result.empty()) {
+		throw BinderException("which query? skein_queries() has the names of those that run");
+	}
+	return result;
+}
+
+namespace {
+
+std::vector<ClusterWorker> Ask(ClientContext &context, const TableFunctionInitInput &input, bool dial_slowly,
+							   const std::string &tasks_of) {
 	auto instance = input.bind_data->Cast<InstanceData>().instance.lock();
 	if (!instance) {
 		throw InvalidInputException("this database is being closed");
@@ -31,7 +41,22 @@ std::vector<ClusterWorker> AskWorkers(ClientContext &context, const TableFunctio
 	if (!cluster.coordinator) {
 		return {};
 	}
-	return cluster.coordinator->AskStatus(cluster.workers, settings.link.connect_timeout + ANSWER_TIMEOUT, tasks_of);
+	std::chrono::milliseconds timeout = ANSWER_TIMEOUT;
+	if (dial_slowly) {
+		timeout += settings.link.connect_timeout;
+	}
+	return cluster.coordinator->AskStatus(cluster.workers, timeout, tasks_of);
+}
+
+} // namespace
+
+std::vector<ClusterWorker> AskWorkers(ClientContext &context, const TableFunctionInitInput &input) {
+	return Ask(context, input, true, "");
+}
+
+std::vector<ClusterWorker> AskAboutQueries(ClientContext &context, const TableFunctionInitInput &input,
+										   const std::string &tasks_of) {
+	return Ask(context, input, false, tasks_of);
 }
 
 } // namespace skein

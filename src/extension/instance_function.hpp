@@ -10,7 +10,7 @@ namespace skein {
 
 //! How long a report waits for workers that have not yet said what they did.
 constexpr std::chrono::seconds REPORT_TIMEOUT{5};
-//! How long a worker may take to say how it is, once it is reached.
+//! How long a worker that is reached may take to answer.
 constexpr std::chrono::seconds ANSWER_TIMEOUT{2};
 
 //! What a table function that needs the instance is registered with; the instance may go before it.
@@ -33,8 +33,14 @@ duckdb::unique_ptr<duckdb::FunctionData> InstanceOf(duckdb::TableFunctionBindInp
 using Columns = std::vector<std::pair<const char *, duckdb::LogicalType>>;
 void Declare(const Columns &columns, duckdb::vector<duckdb::LogicalType> &types, duckdb::vector<duckdb::string> &names);
 
-//! What the session's workers say of themselves, and of the tasks of one query; one that cannot be asked says why.
-std::vector<ClusterWorker> AskWorkers(duckdb::ClientContext &context, const duckdb::TableFunctionInitInput &input,
-									  const std::string &tasks_of = "");
+//! The name of a query that a call is about. Throws BinderException if it is none.
+duckdb::string QueryName(const duckdb::Value &argument);
+
+//! What the session's workers say of themselves; one that cannot be asked says why, in the time that dialling it takes.
+std::vector<ClusterWorker> AskWorkers(duckdb::ClientContext &context, const duckdb::TableFunctionInitInput &input);
+//! What they say of what runs on them, with the tasks of the query `tasks_of`, if it is not empty. Who has not answered
+//! within ANSWER_TIMEOUT is not waited for.
+std::vector<ClusterWorker> AskAboutQueries(duckdb::ClientContext &context, const duckdb::TableFunctionInitInput &input,
+										   const std::string &tasks_of = "");
 
 } // namespace skein

@@ -19,13 +19,7 @@ struct QueryData final : public InstanceData {
 };
 
 unique_ptr<FunctionData> QueryOf(TableFunctionBindInput &input) {
-	string query;
-	if (!input.inputs.empty()) {
-		query = input.inputs[0].IsNull() ? string() : input.inputs[0].ToString();
-		if (query.empty()) {
-			throw BinderException("which query? skein_queries() has the names of those that run");
-		}
-	}
+	auto query = input.inputs.empty() ? string() : QueryName(input.inputs[0]);
 	return make_uniq<QueryData>(std::move(query), input.info->Cast<InstanceInfo>().instance);
 }
 
@@ -51,9 +45,14 @@ struct SeenTask {
 	WorkerTaskStatus status;
 };
 
-std::vector<SeenTask> SeenTasks(ClientContext &context, const TableFunctionInitInput &input, const string &query) {
+//! By stage and task; those who have not answered become `unreachable`.
+std::vector<SeenTask> SeenTasks(ClientContext &context, const TableFunctionInitInput &input, const string &query,
+								std::vector<string> &unreachable) {
 	std::vector<SeenTask> result;
-	for (auto &worker : AskWorkers(context, input, query)) {
+	for (auto &worker : AskAboutQueries(context, input, query)) {
+		if (!worker.has_answered) {
+			unreachable.push_back(worker.address);
+		}
 		for (auto &task : worker.status.tasks) {
 			result.push_back({worker.address, task});
 		}
@@ -131,8 +130,17 @@ unique_ptr<GlobalTableFunctionState> InitTasks(ClientContext &context, TableFunc
 		}
 		return result;
 	}
-	for (auto &task : SeenTasks(context, input, query)) {
+	std::vector<string> unreachable;
+	for (auto &task : SeenTasks(context, input, query, unreachable)) {
 		result->rows.push_back(TaskRow(task));
+	}
+	for (auto &worker : unreachable) {
+		vector<Value> row{Value(LogicalType::BIGINT), Value(LogicalType::BIGINT), Value(worker)};
+		row.resize(6, Value(LogicalType::BIGINT));
+		row.resize(8, Value(LogicalType::DOUBLE));
+		row.emplace_back("unreachable");
+		row.resize(11, Value(LogicalType::BIGINT));
+		result->rows.push_back(std::move(row));
 	}
 	return result;
 }
@@ -237,7 +245,8 @@ unique_ptr<GlobalTableFunctionState> InitStages(ClientContext &context, TableFun
 		}
 		return result;
 	}
-	AddSeenStages(SeenTasks(context, input, query), *result);
+	std::vector<string> unreachable;
+	AddSeenStages(SeenTasks(context, input, query, unreachable), *result);
 	return result;
 }
 

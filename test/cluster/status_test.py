@@ -60,6 +60,36 @@ class TableFunctionTest(ClusterTest):
         rows = connection.execute("SELECT state FROM skein_cluster()").fetchall()
         self.assertEqual(rows, [("ready",), ("unreachable",)])
 
+    def test_queries_are_told_soon_though_a_worker_stands_still(self):
+        workers = self.workers(2)
+        connection = self.connect_with(self.cluster_of(*workers))
+        query = self.begun(workers, self.scanning())
+        ((name,),) = connection.execute("SELECT query FROM skein_queries() WHERE state = 'running'").fetchall()
+        workers[1].stand_still()
+        began = time.monotonic()
+        # The session that waits gives the query up some seconds later: until then it runs.
+        tasks = connection.execute("SELECT stage, worker, state FROM skein_tasks($1) ORDER BY ALL", [name]).fetchall()
+        took = time.monotonic() - began
+        self.assertLess(took, 3)
+        self.assertEqual(tasks[-1], (None, workers[1].address, "unreachable"))
+        self.assertEqual({task[1:] for task in tasks[:-1]}, {(workers[0].address, "running")})
+        began = time.monotonic()
+        rows = connection.execute("SELECT query, state, workers FROM skein_queries() ORDER BY ALL").fetchall()
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertEqual(rows[-1], (None, "unreachable", 1))
+        began = time.monotonic()
+        connection.execute("FROM skein_stages($1)", [name]).fetchall()
+        self.assertLess(time.monotonic() - began, 3)
+        query.send_signal(signal.SIGINT)
+        self.finish(query, LIMIT)
+
+    def test_a_query_without_a_name_is_none(self):
+        connection = self.connect_with(self.cluster_of(*self.workers(1)))
+        for function in ("skein_cancel", "skein_tasks", "skein_stages"):
+            for name in ("''", "NULL"):
+                with self.assertRaisesRegex(duckdb.BinderException, "which query"):
+                    connection.execute(f"FROM {function}({name})")
+
     def test_a_name_that_nobody_knows(self):
         connection = self.connect_with("SET skein_cluster='dns:///no-such-host.invalid:1'")
         rows = connection.execute("SELECT address, state, reason <> '' FROM skein_cluster()").fetchall()
@@ -276,6 +306,14 @@ class TopTest(ClusterTest):
             self.assertRegex(row["received"], r"\A[0-9.]+ ([KMG]iB|bytes)/s\Z")
         self.assertEqual(running["workers"], "2")
         self.assertGreater(int(running["running"]), 0)
+
+    def test_a_worker_that_stands_still_delays_it_little(self):
+        workers = self.workers(2)
+        workers[1].stand_still()
+        began = time.monotonic()
+        rows, _ = self.look(workers)
+        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual([row["state"] for row in rows], ["ready", "unreachable"])
 
     def test_wrong_usage(self):
         top = start("top", "--cluster", "nonsense")
