@@ -22,6 +22,10 @@ nlohmann::json ReadReport(const std::string &path) {
 		auto report = nlohmann::json::parse(text);
 		// Throws if it is another kind of JSON.
 		BenchComparison(report, report);
+		auto problem = ImpossibleTime(report);
+		if (!problem.empty()) {
+			throw CommandError(ExitCode::WRONG_USAGE, "'" + path + "' cannot be compared: " + problem);
+		}
 		return report;
 	} catch (const nlohmann::json::exception &) {
 		throw CommandError(ExitCode::WRONG_USAGE, "'" + path + "' is no report of skein bench");

@@ -130,6 +130,17 @@ void BenchComparison::AddTotal() {
 	}
 }
 
+std::string ImpossibleTime(const json &report) {
+	for (auto &query : report.at("queries")) {
+		for (auto time : TimesOf(&query)) {
+			if (!std::isfinite(time) || time <= 0) {
+				return "query " + query.at("query").get<std::string>() + " took " + json(time).dump() + " ms";
+			}
+		}
+	}
+	return "";
+}
+
 std::vector<std::string> BenchComparison::DifferencesIn(const std::vector<std::string> &keys) const {
 	std::vector<std::string> result;
 	for (auto &key : keys) {

@@ -77,4 +77,7 @@ private:
 	Comparison total_;
 };
 
+//! What is wrong with the times of a report, such as one below 0; empty if nothing is. Throws as BenchComparison.
+std::string ImpossibleTime(const nlohmann::json &report);
+
 } // namespace skein::cli

@@ -144,5 +144,11 @@ TEST(BenchComparisonTest, RefusesWhatIsNoReport) {
 	EXPECT_THROW(BenchComparison(report, Report({{{"query", "q1"}}})), json::exception);
 }
 
+TEST(BenchComparisonTest, FindsTimesThatCannotBe) {
+	EXPECT_EQ(ImpossibleTime(Report({Query("q1", FAST), Query("q2", {}), Query("q3", {0.001})})), "");
+	EXPECT_EQ(ImpossibleTime(Report({Query("q1", FAST), Query("q2", {1, 0})})), "query q2 took 0.0 ms");
+	EXPECT_EQ(ImpossibleTime(Report({Query("q1", {1, -2.5})})), "query q1 took -2.5 ms");
+}
+
 } // namespace
 } // namespace skein::cli
