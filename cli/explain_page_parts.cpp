@@ -202,11 +202,16 @@ function operators() {
     add(row, "td", stage);
     add(row, "td", title(operator), "text");
     const reads = operator.kind === "leaf" && operator.variants.length > 0 ? operator.variants[0].reads : "";
-    add(row, "td", operator.details || reads.replace(/(files=\[[^ \]]*).*/, "$1, ...]"), "text details");
+    add(row, "td", operator.details || firstFile(reads), "text details");
     for (const value of [operator.tasks.length, operator.rows, operator.rows_read ?? "", operator.ms.toFixed(1),
                          operator.tasks.length > 1 ? "t" + slowest.task + " " + slowest.ms.toFixed(1) : ""]) add(row, "td", value);
     add(add(row, "td", undefined, "text"), "span", undefined, "bar").style.width = (120 * operator.ms / longest).toFixed(0) + "px";
   }
+}
+
+// Of the files that a task reads, the first, without what it reads of it. A name may have blanks and brackets.
+function firstFile(reads) {
+  return reads.replace(/(files=\[.*?)(?: row_groups=[\d.,]+| bytes=\d+\.\.\d+)?(?:, .*)?\]$/, "$1, ...]");
 }
 
 function draw(list, operator, longest) {

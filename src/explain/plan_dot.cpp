@@ -1,6 +1,7 @@
 #include "explain/plan_dot.hpp"
 
 #include "duckdb/common/string_util.hpp"
+#include "explain/visible_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,11 +17,11 @@ constexpr double MAX_WIDTH = 8;
 
 string Quoted(const string &text) {
 	string result = "\"";
-	for (auto character : text) {
+	for (auto character : VisibleText(text)) {
 		if (character == '"' || character == '\\') {
 			result += '\\';
 		}
-		result += character == '\n' ? ' ' : character;
+		result += character;
 	}
 	return result + "\"";
 }

@@ -1,6 +1,7 @@
 #include "explain/plan_text.hpp"
 
 #include "duckdb/common/string_util.hpp"
+#include "explain/visible_text.hpp"
 
 #include <algorithm>
 
@@ -117,7 +118,7 @@ private:
 	}
 
 	void Print(size_t level, const string &text) {
-		out_ += prefix_ + string(level * 2, ' ') + text + "\n";
+		out_ += prefix_ + string(level * 2, ' ') + VisibleText(text) + "\n";
 	}
 
 	void Tree(const PlannedOperator &op, size_t level, vector<uint32_t> &below) {

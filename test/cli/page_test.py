@@ -174,6 +174,13 @@ class PageTest(unittest.TestCase):
         self.assertIn(False, seen["open"])
         self.assertLessEqual(seen["width"], 1400)
 
+    def test_names_of_files_are_whole_in_the_table(self):
+        name = "odd [1] name].csv"
+        self.skein("sql", "--set", "skein_mode=off", "-c", f"COPY (FROM range(9) t(a)) TO '{self.folder}/{name}'")
+        seen, _ = self.look(f"SELECT a FROM '{self.folder}/odd*.csv'", "--analyze", "--workers", "2")
+        leaves = [row[2] for row in seen["operators"] if row[1] == "DistributedLeaf"]
+        self.assertEqual(leaves, [f"READ_CSV files=[{os.path.basename(self.folder)}/{name}, ...]"])
+
     def test_a_plan_that_has_not_run(self):
         seen, plan = self.look(f"SELECT k FROM '{self.folder}/*.parquet' ORDER BY k", "--workers", "2")
         self.check_graph(seen, plan)
