@@ -4,6 +4,7 @@
 #include "engine/text_slice_parts.hpp"
 
 #include "duckdb/common/file_system.hpp"
+#include "duckdb/function/table/read_file.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 
 #include <typeinfo>
@@ -89,6 +90,11 @@ std::optional<vector<skein::TextFile>> InspectScan(ClientContext &context, Logic
 	if (!reason.empty()) {
 		return std::nullopt;
 	}
+	auto whole = kind == SliceKind::WHOLE_FILE;
+	if (whole && get.function.name != "read_text" && get.function.name != "read_blob") {
+		reason = get.function.name + " reads its files in its own way";
+		return std::nullopt;
+	}
 	auto files = bind_data->file_list->GetAllFiles();
 	if (kind == SliceKind::CSV) {
 		reason = ReasonAgainstCsv(get, *bind_data, files.size());
@@ -104,7 +110,7 @@ std::optional<vector<skein::TextFile>> InspectScan(ClientContext &context, Logic
 			against = Inspect(context, files[i], result[i]);
 		}
 		// To find the ends of records takes reading all of it, which is for the tasks to do.
-		if (against.empty() && !FileSystem::IsRemoteFile(files[i].path)) {
+		if (against.empty() && !whole && !FileSystem::IsRemoteFile(files[i].path)) {
 			auto bytes_of = kind == SliceKind::CSV ? CsvRangeBytes : JsonRangeBytes;
 			result[i].range_bytes = bytes_of(context, *bind_data, i, result[i], range_bytes);
 		}
@@ -126,7 +132,12 @@ SliceKind KindOf(const MultiFileBindData &bind_data) {
 	if (type == typeid(CSVMultiFileInfo)) {
 		return SliceKind::CSV;
 	}
-	return type == typeid(JSONMultiFileInfo) ? SliceKind::JSON : SliceKind::NONE;
+	if (type == typeid(JSONMultiFileInfo)) {
+		return SliceKind::JSON;
+	}
+	// Their interface has no name outside of DuckDB.
+	return bind_data.bind_data && typeid(*bind_data.bind_data) == typeid(ReadFileBindData) ? SliceKind::WHOLE_FILE
+																						   : SliceKind::NONE;
 }
 
 } // namespace skein_text
@@ -154,7 +165,14 @@ std::optional<duckdb::vector<TextFile>> InspectTextScan(duckdb::ClientContext &c
 
 std::string TextScanName(const duckdb::LogicalGet &get) {
 	auto &bind_data = get.bind_data->Cast<duckdb::MultiFileBindData>();
-	return duckdb::skein_text::KindOf(bind_data) == duckdb::skein_text::SliceKind::CSV ? "READ_CSV" : "READ_JSON";
+	switch (duckdb::skein_text::KindOf(bind_data)) {
+	case duckdb::skein_text::SliceKind::CSV:
+		return "READ_CSV";
+	case duckdb::skein_text::SliceKind::JSON:
+		return "READ_JSON";
+	default:
+		return duckdb::StringUtil::Upper(get.function.name);
+	}
 }
 
 } // namespace skein

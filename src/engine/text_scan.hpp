@@ -25,9 +25,9 @@ struct TextFile : ScanFile {
 	ByteRange Range(duckdb::idx_t number) const;
 };
 
-//! The files of the CSV or JSON scan `get` in DuckDB's order; nullopt and a `reason` if `get` is another kind of scan
-//! or one that MakeTextSlice cannot represent, or if a file cannot be opened: DuckDB's own scan then says whether that
-//! is an error. The reason is empty if it is another kind of scan.
+//! The files of the CSV, JSON or whole-file scan `get` in DuckDB's order; nullopt and a `reason` if `get` is another
+//! kind of scan or one that MakeTextSlice cannot represent, or if a file cannot be opened: DuckDB's own scan then says
+//! whether that is an error. The reason is empty if it is another kind of scan.
 //!
 //! A file is divided into ranges of `range_bytes` or somewhat more, if it has two of them and if every record of it is
 //! a line. Opens the files of which the list does not tell the size already, and reads the first line of large JSON
@@ -35,7 +35,7 @@ struct TextFile : ScanFile {
 std::optional<duckdb::vector<TextFile>> InspectTextScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
 														duckdb::idx_t range_bytes, std::string &reason);
 
-//! READ_CSV or READ_JSON, for EXPLAIN; `get` is a scan that InspectTextScan accepted.
+//! READ_CSV, READ_JSON, READ_TEXT or READ_BLOB, for EXPLAIN; `get` is a scan that InspectTextScan accepted.
 std::string TextScanName(const duckdb::LogicalGet &get);
 
 } // namespace skein

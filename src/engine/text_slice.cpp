@@ -22,10 +22,16 @@ unique_ptr<FunctionData> RefuseToBind(ClientContext &, TableFunctionBindInput &i
 
 unique_ptr<LogicalGet> MakeSlice(ClientContext &context, const LogicalGet &get, vector<skein::SliceFile> files) {
 	auto &scan = get.bind_data->Cast<MultiFileBindData>();
-	auto csv = KindOf(scan) == SliceKind::CSV;
-	auto function = csv ? CsvSliceFunction() : JsonSliceFunction();
-	auto bind_data = csv ? MakeCsvSlice(context, scan, std::move(files)) : MakeJsonSlice(scan, std::move(files));
-	return skein::MakeSliceScan(context, get, std::move(function), std::move(bind_data));
+	switch (KindOf(scan)) {
+	case SliceKind::CSV:
+		return skein::MakeSliceScan(context, get, CsvSliceFunction(), MakeCsvSlice(context, scan, std::move(files)));
+	case SliceKind::JSON:
+		return skein::MakeSliceScan(context, get, JsonSliceFunction(), MakeJsonSlice(scan, std::move(files)));
+	case SliceKind::WHOLE_FILE:
+		return skein::MakeSliceScan(context, get, FileSliceFunction(), MakeFileSlice(scan, std::move(files)));
+	default:
+		throw InternalException("%s has no slices", get.function.name);
+	}
 }
 
 } // namespace
@@ -141,7 +147,8 @@ void MakeUnbindable(TableFunction &function) {
 namespace skein {
 
 void RegisterTextSlices(duckdb::DatabaseInstance &db) {
-	for (auto &function : {duckdb::skein_text::CsvSliceFunction(), duckdb::skein_text::JsonSliceFunction()}) {
+	for (auto &function : {duckdb::skein_text::CsvSliceFunction(), duckdb::skein_text::JsonSliceFunction(),
+						   duckdb::skein_text::FileSliceFunction()}) {
 		duckdb::TableFunctionSet functions(function.name);
 		functions.AddFunction(function);
 		duckdb::CreateTableFunctionInfo info(std::move(functions));

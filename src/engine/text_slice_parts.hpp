@@ -9,13 +9,15 @@
 #include "duckdb/execution/operator/csv_scanner/csv_multi_file_info.hpp"
 #include "duckdb/function/table/read_csv.hpp"
 
-// What the slices of CSV and of JSON files have in common, and the two table functions.
+// What the slices of CSV and of JSON files, and of files that are one row each, have in common, and the table
+// functions.
 namespace duckdb {
 namespace skein_text {
 
-enum class SliceKind : uint8_t { NONE, CSV, JSON };
+//! WHOLE_FILE: read_text and read_blob.
+enum class SliceKind : uint8_t { NONE, CSV, JSON, WHOLE_FILE };
 
-//! Whether a scan reads CSV or JSON files with DuckDB's own reader.
+//! Which of DuckDB's own readers a scan reads its files with.
 SliceKind KindOf(const MultiFileBindData &bind_data);
 
 //! What of a slice is independent of its files' format.
@@ -80,6 +82,10 @@ idx_t JsonRangeBytes(ClientContext &context, const MultiFileBindData &scan, idx_
 //! The table function that reads some of the files of a JSON scan.
 TableFunction JsonSliceFunction();
 unique_ptr<FunctionData> MakeJsonSlice(const MultiFileBindData &scan, vector<skein::SliceFile> files);
+
+//! The table function that reads some of the files of read_text or read_blob.
+TableFunction FileSliceFunction();
+unique_ptr<FunctionData> MakeFileSlice(const MultiFileBindData &scan, vector<skein::SliceFile> files);
 
 } // namespace skein_text
 } // namespace duckdb

@@ -30,7 +30,7 @@ std::shared_ptr<const ScanLeaf> AnalyzeScan(duckdb::ClientContext &context, duck
 		leaf = Shared(AnalyzeNativeScan(context, get, reason));
 	}
 	if (!leaf && reason.empty()) {
-		reason = get.function.name + " is not a scan of Parquet, CSV or JSON files";
+		reason = get.function.name + " is not a scan that can be divided";
 	}
 	return leaf;
 }

@@ -20,7 +20,7 @@ struct TextLeaf final : ScanLeaf {
 		return false;
 	}
 
-	//! READ_CSV or READ_JSON.
+	//! READ_CSV, READ_JSON, READ_TEXT or READ_BLOB.
 	std::string name;
 	//! All files of the scan, in DuckDB's order.
 	duckdb::vector<TextFile> files;

@@ -349,12 +349,38 @@ TEST_F(TextLeafTest, ChangedFilesAreRefused) {
 	EXPECT_NE(IOErrorOf(json).find("was there at planning"), std::string::npos);
 }
 
+TEST_F(TextLeafTest, FilesThatAreOneRowEach) {
+	WriteCsvFiles();
+	WriteText("csv/empty.csv", "");
+	for (std::string function : {"read_text", "read_blob"}) {
+		auto from = " FROM " + function + "('csv/*.csv')";
+		ExpectSameRows("SELECT *" + from);
+		ExpectSameRows("SELECT size, filename" + from + " WHERE size % 2 = 0");
+		ExpectSameRows("SELECT last_modified, content, file_index" + from);
+		ExpectSameRows("SELECT filename" + from);
+		ExpectSameRows("SELECT 1" + from);
+	}
+	ExpectSameRows("SELECT content FROM read_text(['" + fs::absolute("csv/1.csv").string() +
+				   "', 'csv/2.csv', 'csv/1.csv'])");
+	auto texts = Variants("SELECT size FROM read_text('csv/*.csv')", 2);
+	WriteText("csv/4.csv", "other");
+	EXPECT_NE(IOErrorOf(texts).find("4.csv\" changed between planning and reading: it had"), std::string::npos);
+	WriteText("csv/bad.csv", "\xFF");
+	try {
+		RunVariants(Variants("SELECT content FROM read_text('csv/bad.csv')", 1));
+		FAIL();
+	} catch (std::exception &ex) {
+		ErrorData error(ex);
+		EXPECT_EQ(error.Type(), ExceptionType::INVALID_INPUT);
+		EXPECT_NE(error.RawMessage().find("of file 'csv/bad.csv' as valid UTF-8"), std::string::npos);
+	}
+}
+
 TEST_F(TextLeafTest, WhatTheSessionMustRead) {
 	WriteCsvFiles();
 	EXPECT_EQ(ReasonAgainst("SELECT * FROM read_csv('csv/*.csv', store_rejects = true)"),
 			  "read_csv writes what it rejects into tables of the session");
-	EXPECT_EQ(ReasonAgainst("SELECT * FROM read_text('csv/*.csv')"),
-			  "read_text is not a scan of Parquet, CSV or JSON files");
+	EXPECT_EQ(ReasonAgainst("SELECT * FROM glob('csv/*.csv')"), "glob is not a scan that can be divided");
 }
 
 TEST_F(TextLeafTest, PipesAreNotOpenedWhilePlanning) {
