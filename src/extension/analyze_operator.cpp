@@ -5,6 +5,7 @@
 #include "explain/plan_dot.hpp"
 #include "explain/plan_json.hpp"
 #include "explain/plan_text.hpp"
+#include "explain/visible_text.hpp"
 #include "extension/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -33,7 +34,7 @@ string ReportOfLocalQuery(const string &reason, const string &head, ExplainForma
 		return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 	}
 	if (format == ExplainFormat::DEFAULT || format == ExplainFormat::TEXT) {
-		return "not distributed: " + reason + "\n" + head;
+		return "not distributed: " + VisibleText(reason) + "\n" + head;
 	}
 	return head;
 }

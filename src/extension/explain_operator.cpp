@@ -5,6 +5,7 @@
 #include "duckdb/execution/physical_plan_generator.hpp"
 #include "explain/plan_dot.hpp"
 #include "explain/plan_json.hpp"
+#include "explain/visible_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -36,7 +37,7 @@ PhysicalOperator &ExplainOperator::CreatePlan(ClientContext &context, PhysicalPl
 	} else if (distributed_) {
 		value = distributed_->text;
 	} else if (format_ == ExplainFormat::DEFAULT || format_ == ExplainFormat::TEXT) {
-		value = "not distributed: " + reason_ + "\n" + plan.ToString(format_);
+		value = "not distributed: " + VisibleText(reason_) + "\n" + plan.ToString(format_);
 	} else {
 		value = plan.ToString(format_);
 	}
