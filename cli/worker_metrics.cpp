@@ -1,6 +1,11 @@
 #include "worker_metrics.hpp"
 
+#include "address.hpp"
+#include "exit_code.hpp"
+
 #include <limits>
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
@@ -123,13 +128,45 @@ std::string MetricsText(const WorkerStatus &status) {
 	return prometheus::TextSerializer().Serialize(Families(status));
 }
 
+class WorkerMetrics::Collector final : public prometheus::Collectable {
+public:
+	explicit Collector(const Worker &worker) : worker_(worker) {
+	}
+	std::vector<MetricFamily> Collect() const override {
+		return Families(worker_.Status());
+	}
+
+private:
+	const Worker &worker_;
+};
+
+struct WorkerMetrics::Server {
+	//! A client that asks nothing, or half a question, keeps a thread until its time is up: many more threads than a
+	//! worker has scrapers.
+	explicit Server(const std::string &address)
+		: exposer(
+			  std::vector<std::string>{"listening_ports", address, "num_threads", "32", "request_timeout_ms", "1000"}) {
+	}
+	prometheus::Exposer exposer;
+};
+
 WorkerMetrics::WorkerMetrics(const Worker &worker, const std::string &address)
-	: host_(ParseHostPort(address).host),
-	  server_(ParseHostPort(address), [&worker]() { return MetricsText(worker.Status()); }) {
+	: collector_(std::make_shared<Collector>(worker)) {
+	auto parsed = ParseHostPort(address);
+	host_ = parsed.host;
+	try {
+		server_ = std::make_unique<Server>(address);
+	} catch (const std::exception &) {
+		throw CommandError(ExitCode::FAILED, "cannot serve metrics at " + address + ": the address cannot be used");
+	}
+	server_->exposer.RegisterCollectable(collector_);
 }
 
+WorkerMetrics::~WorkerMetrics() = default;
+
 std::string WorkerMetrics::Address() const {
-	return ToString({host_, server_.Port()});
+	auto ports = server_->exposer.GetListeningPorts();
+	return ToString({host_, static_cast<uint16_t>(ports.empty() ? 0 : ports.front())});
 }
 
 } // namespace skein::cli
