@@ -7,7 +7,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 namespace duckdb {
 namespace skein_parquet {
@@ -35,10 +35,7 @@ public:
 		duckdb::idx_t bytes = 0;
 	};
 
-	explicit FooterCache(duckdb::idx_t max_bytes) : max_bytes_(max_bytes) {
-		// To find an entry among a hundred thousand is to wait for memory: chains are short.
-		entries_.max_load_factor(0.25F);
-	}
+	explicit FooterCache(duckdb::idx_t max_bytes);
 
 	//! Whether anything is held of the file; `key` is its path and how it is read.
 	bool Holds(const std::string &key);
@@ -51,18 +48,36 @@ public:
 
 private:
 	struct Entry {
+		std::string key;
 		Digest digest;
 		duckdb::idx_t bytes = 0;
 		//! As uses_ was then.
 		std::atomic<uint64_t> last_use{0};
 	};
+	//! Empty without an entry.
+	struct Slot {
+		uint64_t hash = 0;
+		std::unique_ptr<Entry> entry;
+	};
 
+	//! The number of the key's slot, or of the one where it belongs.
+	size_t FindLocked(const std::string &key, uint64_t hash) const;
+	//! Makes an empty one if there is none.
+	Entry &EntryLocked(const std::string &key);
+	void RemoveLocked(const std::string &key);
+	//! All of them; they are then in no slot.
+	std::vector<Slot> TakeEntriesLocked();
+	//! Puts them into new slots.
+	void PutEntriesLocked(std::vector<Slot> entries);
 	void TrimLocked();
 
 	const duckdb::idx_t max_bytes_;
 	//! Shared by those who find.
 	std::shared_mutex mutex_;
-	std::unordered_map<std::string, Entry> entries_;
+	//! To find one entry among a hundred thousand is to wait for memory, so this is no chain: an entry is in the first
+	//! free slot from that of its hash on. At least half of the slots are empty; their number is a power of two.
+	std::vector<Slot> slots_;
+	size_t entries_ = 0;
 	//! By their texts; those that no entry has are dropped when their number has doubled.
 	std::map<std::string, std::weak_ptr<const duckdb::skein_parquet::ParquetFileSchema>> schemas_;
 	size_t schemas_after_clean_up_ = 0;

@@ -10,7 +10,6 @@ using duckdb_parquet::ColumnChunk;
 ChunkDigest DigestOf(const ColumnChunk &chunk) {
 	auto &metadata = chunk.meta_data;
 	ChunkDigest result;
-	result.bytes = NumericCast<idx_t>(metadata.total_compressed_size);
 	result.values = metadata.num_values;
 	result.has_statistics = chunk.__isset.meta_data && metadata.__isset.statistics;
 	if (!result.has_statistics) {
@@ -79,14 +78,19 @@ ParquetDigest DigestOf(ParquetReader &reader, timestamp_t opened_at) {
 	result.version = VersionOf(reader);
 	result.opened_at = opened_at;
 	result.list_tag = reader.GetHandle().GetVersionTag();
-	for (auto &row_group : reader.GetFileMetadata()->row_groups) {
-		RowGroupDigest digest;
-		digest.rows = NumericCast<idx_t>(row_group.num_rows);
-		digest.chunks.reserve(row_group.columns.size());
-		for (auto &chunk : row_group.columns) {
-			digest.chunks.push_back(DigestOf(chunk));
+	auto &row_groups = reader.GetFileMetadata()->row_groups;
+	result.chunk_count = row_groups.empty() ? 0 : row_groups[0].columns.size();
+	result.rows_and_bytes.reserve(row_groups.size() * (result.chunk_count + 1));
+	result.chunks.reserve(row_groups.size() * result.chunk_count);
+	for (auto &row_group : row_groups) {
+		if (row_group.columns.size() != result.chunk_count) {
+			throw InvalidInputException("its row groups have different numbers of columns");
 		}
-		result.row_groups.push_back(std::move(digest));
+		result.rows_and_bytes.push_back(NumericCast<idx_t>(row_group.num_rows));
+		for (auto &chunk : row_group.columns) {
+			result.rows_and_bytes.push_back(NumericCast<idx_t>(chunk.meta_data.total_compressed_size));
+			result.chunks.push_back(DigestOf(chunk));
+		}
 	}
 	return result;
 }
@@ -107,24 +111,22 @@ unique_ptr<BaseStatistics> StatisticsOf(const ParquetDigest &digest, idx_t row_g
 	if (column.schema_type == ParquetColumnSchemaType::FILE_ROW_NUMBER) {
 		metadata.row_groups.resize(row_group + 1);
 		for (idx_t i = 0; i <= row_group; i++) {
-			metadata.row_groups[i].num_rows = NumericCast<int64_t>(digest.row_groups[i].rows);
+			metadata.row_groups[i].num_rows = NumericCast<int64_t>(digest.Rows(i));
 		}
 	} else {
 		chunks.resize(column.column_index + 1);
-		chunks.back() = ToChunk(digest.row_groups[row_group].chunks[column.column_index]);
+		chunks.back() = ToChunk(digest.Chunk(row_group, column.column_index));
 	}
 	return column.Stats(metadata, options, row_group, chunks);
 }
 
 idx_t ParquetDigest::Memory() const {
-	idx_t result = sizeof(ParquetDigest) + version.tag.capacity() + list_tag.capacity();
-	for (auto &row_group : row_groups) {
-		result += sizeof(RowGroupDigest) + row_group.chunks.capacity() * sizeof(ChunkDigest);
-		for (auto &chunk : row_group.chunks) {
-			for (auto text : {&chunk.min, &chunk.max}) {
-				// Short texts are inside of the object.
-				result += *text && (*text)->capacity() >= sizeof(string) ? (*text)->capacity() : 0;
-			}
+	idx_t result = sizeof(ParquetDigest) + version.tag.capacity() + list_tag.capacity() +
+				   rows_and_bytes.capacity() * sizeof(idx_t) + chunks.capacity() * sizeof(ChunkDigest);
+	for (auto &chunk : chunks) {
+		for (auto text : {&chunk.min, &chunk.max}) {
+			// Short texts are inside of the object.
+			result += *text && (*text)->capacity() >= sizeof(string) ? (*text)->capacity() : 0;
 		}
 	}
 	return result;

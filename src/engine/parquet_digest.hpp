@@ -13,9 +13,8 @@ struct ParquetFileSchema {
 	ParquetColumnSchema root;
 };
 
-//! What planning needs of a footer's column chunk: size and statistics.
+//! What planning needs of a footer's column chunk beside its size: its statistics.
 struct ChunkDigest {
-	idx_t bytes = 0;
 	int64_t values = 0;
 	std::optional<int64_t> nulls;
 	//! The footer has statistics, whatever they say.
@@ -26,12 +25,6 @@ struct ChunkDigest {
 	bool old_names = false;
 };
 
-struct RowGroupDigest {
-	idx_t rows = 0;
-	//! By the number of the column chunk.
-	vector<ChunkDigest> chunks;
-};
-
 //! What planning needs of a Parquet file's footer, in a fraction of its memory. Immutable.
 struct ParquetDigest {
 	std::shared_ptr<const ParquetFileSchema> schema;
@@ -40,10 +33,29 @@ struct ParquetDigest {
 	string list_tag;
 	//! Before the footer was read.
 	timestamp_t opened_at{0};
-	vector<RowGroupDigest> row_groups;
 
+	idx_t RowGroupCount() const {
+		return rows_and_bytes.size() / (chunk_count + 1);
+	}
+	idx_t Rows(idx_t row_group) const {
+		return rows_and_bytes[row_group * (chunk_count + 1)];
+	}
+	//! Compressed bytes of a column chunk, by its number in the row group.
+	idx_t Bytes(idx_t row_group, idx_t chunk) const {
+		return rows_and_bytes[row_group * (chunk_count + 1) + 1 + chunk];
+	}
+	const ChunkDigest &Chunk(idx_t row_group, idx_t chunk) const {
+		return chunks[row_group * chunk_count + chunk];
+	}
 	//! Bytes of memory, without the schema.
 	idx_t Memory() const;
+
+	//! Of a row group.
+	idx_t chunk_count = 0;
+	//! What every query asks for lies together: of each row group its rows and the bytes of its chunks.
+	vector<idx_t> rows_and_bytes;
+	//! Of all row groups.
+	vector<ChunkDigest> chunks;
 };
 
 //! The digest of the footer that `reader` has read, which was made after `opened_at`.

@@ -120,7 +120,7 @@ bool ScanPruner::ExcludesRowGroup(const ParquetDigest &file, idx_t row_group) co
 		}
 		auto result = FilterPropagateResult::NO_PRUNING_POSSIBLE;
 		if (schema->type.id() == LogicalTypeId::VARCHAR) {
-			auto &footer = file.row_groups[row_group].chunks[schema->column_index];
+			auto &footer = file.Chunk(row_group, schema->column_index);
 			if (footer.min && footer.max && !footer.old_names) {
 				result = CheckStrings(*statistics, footer, filtered.filter);
 			}

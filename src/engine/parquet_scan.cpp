@@ -91,27 +91,27 @@ public:
 		}
 	}
 
-	//! Returns why the scan cannot be split because of this file; empty if it can.
-	//! Takes the path of a file that it can be split for.
-	string Inspect(OpenFileInfo &file, idx_t file_index, skein::ParquetFileInfo &result) {
+	//! Returns why the scan cannot be split because of this file; empty if it can. Adds its row groups to `row_groups`.
+	string Inspect(const OpenFileInfo &file, idx_t file_index, skein::ParquetFileInfo &result,
+				   vector<skein::ParquetRowGroupInfo> &row_groups) {
 		auto reason = skein::ReasonAgainstFile(file);
 		if (!reason.empty()) {
 			return reason;
 		}
+		result.path = file.path;
 		result.absolute_path = skein::AbsolutePath(context_, file.path);
-		auto digest = DigestFor(file, result.absolute_path.empty() ? file.path : result.absolute_path);
+		auto digest = DigestFor(file, result.OpenPath());
 		result.version = digest->version;
 		result.footer_hash = digest->version.footer_hash;
-		result.row_group_count = digest->row_groups.size();
+		result.row_group_count = digest->RowGroupCount();
 		ChunksToRead own;
 		auto &to_read = footers_ ? SharedChunksOf(digest->schema) : (own = FindChunks(*digest->schema));
 		if (!to_read.missing_column.empty()) {
 			return "file \"" + file.path + "\" has no column \"" + to_read.missing_column + "\"";
 		}
 		if (!pruner_.ExcludesFile(file.path, file_index)) {
-			ListRowGroups(*digest, to_read.chunks, result.row_groups);
+			ListRowGroups(*digest, file_index, to_read.chunks, row_groups);
 		}
-		result.path = std::move(file.path);
 		return string();
 	}
 
@@ -195,16 +195,15 @@ private:
 		return result;
 	}
 
-	void ListRowGroups(const ParquetDigest &digest, const vector<idx_t> &chunks,
+	void ListRowGroups(const ParquetDigest &digest, idx_t file, const vector<idx_t> &chunks,
 					   vector<skein::ParquetRowGroupInfo> &result) const {
-		for (idx_t i = 0; i < digest.row_groups.size(); i++) {
-			auto &row_group = digest.row_groups[i];
-			if (row_group.rows == 0 || pruner_.ExcludesRowGroup(digest, i)) {
+		for (idx_t i = 0; i < digest.RowGroupCount(); i++) {
+			if (digest.Rows(i) == 0 || pruner_.ExcludesRowGroup(digest, i)) {
 				continue;
 			}
-			skein::ParquetRowGroupInfo info{i, row_group.rows, 0};
+			skein::ParquetRowGroupInfo info{file, i, digest.Rows(i), 0};
 			for (auto chunk : chunks) {
-				info.bytes += row_group.chunks[chunk].bytes;
+				info.bytes += digest.Bytes(i, chunk);
 			}
 			result.push_back(info);
 		}
@@ -228,7 +227,8 @@ private:
 };
 
 //! The files as DuckDB would list them when the scan starts: filters on paths may exclude more than the binder did.
-vector<OpenFileInfo> FilesToScan(ClientContext &context, const LogicalGet &get, const MultiFileBindData &bind_data) {
+shared_ptr<const MultiFileList> FilesToScan(ClientContext &context, const LogicalGet &get,
+											const MultiFileBindData &bind_data) {
 	vector<column_t> column_ids;
 	TableFilterSet filters;
 	for (auto &column : get.GetColumnIds()) {
@@ -244,10 +244,38 @@ vector<OpenFileInfo> FilesToScan(ClientContext &context, const LogicalGet &get, 
 			bind_data.multi_file_reader->DynamicFilterPushdown(context, *bind_data.file_list, bind_data.file_options,
 															   bind_data.names, bind_data.types, column_ids, filters);
 		if (fewer) {
-			return fewer->GetAllFiles();
+			return shared_ptr<const MultiFileList>(std::move(fewer));
 		}
 	}
-	return bind_data.file_list->GetAllFiles();
+	return bind_data.file_list;
+}
+
+//! What classes derived from DuckDB's lists see of them.
+struct SeenSimpleList : SimpleMultiFileList {
+	static const vector<OpenFileInfo> &FilesOf(const SimpleMultiFileList &list) {
+		return list.*(&SeenSimpleList::paths);
+	}
+};
+
+struct SeenLazyList : LazyMultiFileList {
+	//! Once all are expanded, nothing is added.
+	static const vector<OpenFileInfo> &FilesOf(const LazyMultiFileList &list) {
+		(void) list.GetTotalFileCount();
+		return list.*(&SeenLazyList::expanded_files);
+	}
+};
+
+//! All files of `list`, as they are kept by it or else by `own`: a copy of many would take as long as all else.
+const vector<OpenFileInfo> &AllFilesOf(const MultiFileList &list, vector<OpenFileInfo> &own) {
+	// Of other classes, also of those derived from these, it is not known what they hold.
+	if (typeid(list) == typeid(GlobMultiFileList)) {
+		return SeenLazyList::FilesOf(static_cast<const GlobMultiFileList &>(list));
+	}
+	if (typeid(list) == typeid(SimpleMultiFileList)) {
+		return SeenSimpleList::FilesOf(static_cast<const SimpleMultiFileList &>(list));
+	}
+	own = list.GetAllFiles();
+	return own;
 }
 
 //! Few enough that all threads have work to the end, and enough that files that are known cost little more than a look.
@@ -257,8 +285,8 @@ idx_t FilesPerTask(ClientContext &context, idx_t files) {
 	return MaxValue<idx_t>(1, files / (threads * TASKS_PER_THREAD));
 }
 
-std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context, LogicalGet &get, string &reason,
-														  skein::FooterCache *footers) {
+std::optional<skein::ParquetScanInfo> InspectScan(ClientContext &context, LogicalGet &get, string &reason,
+												  skein::FooterCache *footers) {
 	auto bind_data = dynamic_cast<MultiFileBindData *>(get.bind_data.get());
 	if (!bind_data || !bind_data->interface || typeid(*bind_data->interface) != typeid(ParquetMultiFileInfo)) {
 		return std::nullopt;
@@ -276,11 +304,17 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 		reason = get.function.name + " brings a schema of its own";
 		return std::nullopt;
 	}
-	auto files = FilesToScan(context, get, *bind_data);
+	auto list = FilesToScan(context, get, *bind_data);
+	vector<OpenFileInfo> own;
+	auto &files = AllFilesOf(*list, own);
 	ScanInspector inspector(context, get, *bind_data, std::move(options), footers);
-	vector<skein::ParquetFileInfo> result(files.size());
-	reason = skein::InspectFiles(context, files, FilesPerTask(context, files.size()),
-								 [&](idx_t i) { return inspector.Inspect(files[i], i, result[i]); });
+	auto files_per_task = FilesPerTask(context, files.size());
+	skein::ParquetScanInfo result;
+	result.files.resize(files.size());
+	result.row_groups.resize((files.size() + files_per_task - 1) / files_per_task);
+	reason = skein::InspectFiles(context, files, files_per_task, [&](idx_t i) {
+		return inspector.Inspect(files[i], i, result.files[i], result.row_groups[i / files_per_task]);
+	});
 	if (!reason.empty()) {
 		return std::nullopt;
 	}
@@ -293,8 +327,8 @@ std::optional<vector<skein::ParquetFileInfo>> InspectScan(ClientContext &context
 
 namespace skein {
 
-std::optional<duckdb::vector<ParquetFileInfo>>
-InspectParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get, std::string &reason, FooterCache *footers) {
+std::optional<ParquetScanInfo> InspectParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
+												  std::string &reason, FooterCache *footers) {
 	return duckdb::skein_parquet::InspectScan(context, get, reason, footers);
 }
 

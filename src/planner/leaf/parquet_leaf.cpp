@@ -41,20 +41,20 @@ duckdb::vector<ParquetSliceFile> ToSliceFiles(const ParquetLeaf &leaf, const duc
 
 std::optional<ParquetLeaf> AnalyzeParquetScan(duckdb::ClientContext &context, duckdb::LogicalGet &get,
 											  std::string &reason, FooterCache *footers) {
-	auto files = InspectParquetScan(context, get, reason, footers);
-	if (!files) {
+	auto scan = InspectParquetScan(context, get, reason, footers);
+	if (!scan) {
 		return std::nullopt;
 	}
 	ParquetLeaf leaf;
-	leaf.files = std::move(*files);
+	leaf.files = std::move(scan->files);
 	size_t units = 0;
-	for (auto &file : leaf.files) {
-		units += file.row_groups.size();
+	for (auto &part : scan->row_groups) {
+		units += part.size();
 	}
 	leaf.units.reserve(units);
-	for (size_t file = 0; file < leaf.files.size(); file++) {
-		for (auto &row_group : leaf.files[file].row_groups) {
-			leaf.units.push_back({file, row_group.index, row_group.rows, row_group.bytes});
+	for (auto &part : scan->row_groups) {
+		for (auto &row_group : part) {
+			leaf.units.push_back({row_group.file, row_group.index, row_group.rows, row_group.bytes});
 			leaf.total_rows += row_group.rows;
 			leaf.total_bytes += row_group.bytes;
 		}

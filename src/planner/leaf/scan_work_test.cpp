@@ -1,12 +1,14 @@
 #include "planner/leaf/leaf_fixture.hpp"
 
 #include "engine/footer_cache.hpp"
+#include "engine/parquet_digest.hpp"
 
 #include "duckdb/common/local_file_system.hpp"
 
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <random>
 #include <set>
 
 namespace skein {
@@ -320,6 +322,43 @@ TEST_F(ScanWorkTest, AWorkerReadsAFooterOnceForAllTasks) {
 	Write("SELECT range AS k, hash(range) AS h FROM range(20000)", "facts/1.parquet", ", ROW_GROUP_SIZE 2048");
 	RunVariants(Variants(sql, 1));
 	EXPECT_EQ(FootersRead(work), footers_read);
+}
+
+//! A digest of a file, of which the time is that of `version`.
+skein_parquet::ParquetDigest MakeDigest(int64_t version, bool written_lately) {
+	skein_parquet::ParquetDigest digest;
+	digest.schema = std::make_shared<skein_parquet::ParquetFileSchema>();
+	digest.version.last_modified = timestamp_t(version * Interval::MICROS_PER_HOUR);
+	digest.opened_at =
+		timestamp_t(digest.version.last_modified.value + (written_lately ? 0 : Interval::MICROS_PER_DAY));
+	digest.rows_and_bytes = {static_cast<idx_t>(version)};
+	return digest;
+}
+
+TEST_F(ScanWorkTest, FootersAreFoundAmongOthersThatComeAndGo) {
+	std::mt19937 random(7);
+	FooterCache footers(idx_t(1) << 30);
+	std::map<std::string, int64_t> kept;
+	for (int64_t step = 1; step <= 20000; step++) {
+		auto key = std::to_string(random() % 300);
+		auto written_lately = random() % 3 == 0;
+		footers.Add(key, MakeDigest(step, written_lately));
+		if (written_lately) {
+			kept.erase(key);
+		} else {
+			kept[key] = step;
+		}
+		auto other = std::to_string(random() % 300);
+		auto expected = kept.find(other);
+		ASSERT_EQ(footers.Holds(other), expected != kept.end()) << step;
+		ASSERT_EQ(footers.Read().entries, kept.size()) << step;
+		if (expected != kept.end()) {
+			auto found = footers.Find(other, MakeDigest(expected->second, false).version);
+			ASSERT_TRUE(found) << step;
+			EXPECT_EQ(found->Rows(0), static_cast<idx_t>(expected->second));
+			EXPECT_FALSE(footers.Find(other, MakeDigest(expected->second + 1, false).version));
+		}
+	}
 }
 
 TEST_F(ScanWorkTest, WhatIsKeptOfFootersIsBounded) {
