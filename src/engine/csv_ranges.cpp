@@ -15,19 +15,40 @@ const CSVReaderOptions *KnownOptions(const MultiFileBindData &scan, idx_t file_i
 	return known ? &options : nullptr;
 }
 
-//! Whether a newline ends a row wherever it stands, and a row that begins a range is read as it is read in the file.
+//! Why a newline may not end a row wherever it stands, or a row that begins a range may not be read as it is read in
+//! the file; nullptr if neither is so.
 //!
-//! There are no quotes, and so nothing escapes a newline. Of rows that are wrong in themselves, of which DuckDB
-//! ignores, pads or joins some, it may see others where a range begins. An empty line is a row of a single column, but
-//! for the last one.
-bool EveryLineIsARow(const CSVReaderOptions &options) {
+//! Without quotes nothing escapes a newline. Of rows that are wrong in themselves, of which DuckDB ignores, pads or
+//! joins some, it may see others where a range begins. An empty line is a row of a single column, but for the last one.
+const char *ReasonAgainstLines(const CSVReaderOptions &options) {
 	auto &dialect = options.dialect_options;
 	auto &machine = dialect.state_machine_options;
+	if (machine.quote.GetValue() != '\0') {
+		return "quotes may hold newlines";
+	}
+	if (machine.comment.GetValue() != '\0' || options.comment != '\0') {
+		return "it may have comments";
+	}
+	if (machine.delimiter.GetValue().find_first_of("\r\n") != string::npos) {
+		return "its delimiter holds a newline";
+	}
+	if (!machine.strict_mode.GetValue()) {
+		return "strict_mode is off";
+	}
+	if (options.ignore_errors.GetValue()) {
+		return "ignore_errors is on";
+	}
+	if (options.null_padding) {
+		return "null_padding is on";
+	}
 	auto columns = dialect.num_cols == 0 ? options.sql_type_list.size() : dialect.num_cols;
-	auto plain = machine.quote.GetValue() == '\0' && machine.comment.GetValue() == '\0' && options.comment == '\0' &&
-				 machine.delimiter.GetValue().find_first_of("\r\n") == string::npos;
-	auto strict = machine.strict_mode.GetValue() && !options.ignore_errors.GetValue() && !options.null_padding;
-	return plain && strict && columns > 1 && dialect.skip_rows.GetValue() == 0 && options.encoding == "utf-8";
+	if (columns <= 1) {
+		return "an empty line is a row of its only column";
+	}
+	if (dialect.skip_rows.GetValue() != 0) {
+		return "it begins with rows that are skipped";
+	}
+	return options.encoding == "utf-8" ? nullptr : "it is not UTF-8";
 }
 
 //! Whether the first line of a file is no empty one, and ends with \n, or also with \r\n if the reader knows it.
@@ -46,18 +67,29 @@ bool BeginsWithLine(ClientContext &context, const skein::ScanFile &file, NewLine
 
 } // namespace
 
-idx_t CsvRangeBytes(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx, const skein::ScanFile &file,
-					idx_t range_bytes) {
+FileDivision DivideCsv(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx,
+					   const skein::ScanFile &file, idx_t range_bytes) {
+	if (range_bytes == 0 || file.version.size / 2 < range_bytes) {
+		return FileDivision();
+	}
 	auto options = KnownOptions(scan, file_idx);
-	if (range_bytes == 0 || file.version.size / 2 < range_bytes || !options || !EveryLineIsARow(*options) ||
-		!IsPlainFile(file.path, options->compression)) {
-		return 0;
+	if (!options) {
+		return FileDivision::Whole("its dialect is sniffed when it is read");
+	}
+	if (!IsPlainFile(file.path, options->compression)) {
+		return FileDivision::Whole("it is compressed");
+	}
+	if (auto reason = ReasonAgainstLines(*options)) {
+		return FileDivision::Whole(reason);
 	}
 	auto new_line = options->dialect_options.state_machine_options.new_line.GetValue();
-	if (new_line == NewLineIdentifier::SINGLE_R || !BeginsWithLine(context, file, new_line)) {
-		return 0;
+	if (new_line == NewLineIdentifier::SINGLE_R) {
+		return FileDivision::Whole("its lines end without \\n");
 	}
-	return range_bytes;
+	if (!BeginsWithLine(context, file, new_line)) {
+		return FileDivision::Whole("its first line is empty or ends in another way than DuckDB expects");
+	}
+	return {range_bytes, nullptr};
 }
 
 CSVReaderOptions OptionsOfRange(CSVReaderOptions options, skein::ByteRange range) {

@@ -44,27 +44,32 @@ JSONFormat FormatOf(const MultiFileBindData &scan, idx_t file_idx, const JSONRea
 
 } // namespace
 
-idx_t JsonRangeBytes(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx, const skein::ScanFile &file,
-					 idx_t range_bytes) {
+FileDivision DivideJson(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx,
+						const skein::ScanFile &file, idx_t range_bytes) {
 	auto &options = static_cast<const JSONScanData &>(*scan.bind_data).options;
-	// A document that goes on behind its line is an error that cannot be ignored, but only where what follows is read.
-	if (!IsPlainFile(file.path, options.compression) ||
-		(options.ignore_errors && options.type == JSONScanType::READ_JSON)) {
-		return 0;
-	}
 	// Whether DuckDB refuses a line longer than the largest object hangs on where its buffers begin.
 	auto buffer_bytes = MaxValue<idx_t>(options.maximum_object_size, YYJSON_PADDING_SIZE + 1) - YYJSON_PADDING_SIZE;
 	if (range_bytes >= buffer_bytes) {
 		range_bytes = (range_bytes + buffer_bytes - 1) / buffer_bytes * buffer_bytes;
 	}
 	if (range_bytes == 0 || file.version.size / 2 < range_bytes) {
-		return 0;
+		return FileDivision();
+	}
+	if (!IsPlainFile(file.path, options.compression)) {
+		return FileDivision::Whole("it is compressed");
+	}
+	// A document that goes on behind its line is an error that cannot be ignored, but only where what follows is read.
+	if (options.ignore_errors && options.type == JSONScanType::READ_JSON) {
+		return FileDivision::Whole("ignore_errors is on");
 	}
 	auto format = FormatOf(scan, file_idx, options);
-	if (format == JSONFormat::AUTO_DETECT) {
-		return BeginsWithLine(context, file, options) ? range_bytes : 0;
+	if (format == JSONFormat::AUTO_DETECT && !BeginsWithLine(context, file, options)) {
+		return FileDivision::Whole("its first line is no document");
 	}
-	return format == JSONFormat::NEWLINE_DELIMITED ? range_bytes : 0;
+	if (format != JSONFormat::AUTO_DETECT && format != JSONFormat::NEWLINE_DELIMITED) {
+		return FileDivision::Whole("it is not newline-delimited");
+	}
+	return {range_bytes, nullptr};
 }
 
 } // namespace skein_text

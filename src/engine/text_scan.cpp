@@ -79,6 +79,20 @@ string Inspect(ClientContext &context, const OpenFileInfo &file, skein::TextFile
 	return string();
 }
 
+FileDivision Divide(ClientContext &context, SliceKind kind, const MultiFileBindData &bind_data, idx_t file_idx,
+					const skein::ScanFile &file, idx_t range_bytes) {
+	if (kind == SliceKind::WHOLE_FILE) {
+		return FileDivision();
+	}
+	// To find the ends of records takes reading all of it, which is for the tasks to do.
+	if (FileSystem::IsRemoteFile(file.path)) {
+		auto large = range_bytes > 0 && file.version.size / 2 >= range_bytes;
+		return large ? FileDivision::Whole("it is on another machine") : FileDivision();
+	}
+	auto divide = kind == SliceKind::CSV ? DivideCsv : DivideJson;
+	return divide(context, bind_data, file_idx, file, range_bytes);
+}
+
 std::optional<vector<skein::TextFile>> InspectScan(ClientContext &context, LogicalGet &get, idx_t range_bytes,
 												   string &reason) {
 	auto bind_data = BindDataOf(get);
@@ -109,10 +123,10 @@ std::optional<vector<skein::TextFile>> InspectScan(ClientContext &context, Logic
 		if (against.empty()) {
 			against = Inspect(context, files[i], result[i]);
 		}
-		// To find the ends of records takes reading all of it, which is for the tasks to do.
-		if (against.empty() && !whole && !FileSystem::IsRemoteFile(files[i].path)) {
-			auto bytes_of = kind == SliceKind::CSV ? CsvRangeBytes : JsonRangeBytes;
-			result[i].range_bytes = bytes_of(context, *bind_data, i, result[i], range_bytes);
+		if (against.empty()) {
+			auto division = Divide(context, kind, *bind_data, i, result[i], range_bytes);
+			result[i].range_bytes = division.range_bytes;
+			result[i].whole_because = division.whole_because;
 		}
 		return against;
 	});

@@ -17,6 +17,8 @@ namespace skein {
 struct TextFile : ScanFile {
 	//! In ranges of how many bytes tasks may read it; 0 if only as a whole.
 	duckdb::idx_t range_bytes = 0;
+	//! Why a file that is large enough for two ranges is read as a whole; else nullptr.
+	const char *whole_because = nullptr;
 
 	//! At least one. All have `range_bytes`, but for the last one, which has less than twice as much.
 	duckdb::idx_t RangeCount() const {

@@ -67,17 +67,27 @@ TableFunction CsvSliceFunction();
 unique_ptr<FunctionData> MakeCsvSlice(ClientContext &context, const MultiFileBindData &scan,
 									  vector<skein::SliceFile> files);
 
-//! In ranges of how many bytes, at least `range_bytes`, tasks may read file number `file_idx` of a CSV scan; 0 if only
-//! as a whole.
-idx_t CsvRangeBytes(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx, const skein::ScanFile &file,
-					idx_t range_bytes);
+//! Whether a file can be divided.
+struct FileDivision {
+	//! In ranges of how many bytes tasks may read it; 0 if only as a whole.
+	idx_t range_bytes = 0;
+	//! Why not, for EXPLAIN, if it is large enough.
+	const char *whole_because = nullptr;
+
+	static FileDivision Whole(const char *because) {
+		return {0, because};
+	}
+};
+
+//! For ranges of at least `range_bytes` of file number `file_idx` of a CSV scan.
+FileDivision DivideCsv(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx,
+					   const skein::ScanFile &file, idx_t range_bytes);
 //! The options by which a range of such a file is read, of which `options` are those of the file.
 CSVReaderOptions OptionsOfRange(CSVReaderOptions options, skein::ByteRange range);
 
-//! In ranges of how many bytes, at least `range_bytes`, tasks may read file number `file_idx` of a JSON scan; 0 if only
-//! as a whole.
-idx_t JsonRangeBytes(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx, const skein::ScanFile &file,
-					 idx_t range_bytes);
+//! For ranges of at least `range_bytes` of file number `file_idx` of a JSON scan.
+FileDivision DivideJson(ClientContext &context, const MultiFileBindData &scan, idx_t file_idx,
+						const skein::ScanFile &file, idx_t range_bytes);
 
 //! The table function that reads some of the files of a JSON scan.
 TableFunction JsonSliceFunction();

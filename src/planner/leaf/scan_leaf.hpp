@@ -33,6 +33,10 @@ public:
 	virtual const std::string *QueryPath(size_t file) const {
 		return nullptr;
 	}
+	//! Why the first file that is large enough to be divided and is not stays whole; empty if there is none.
+	virtual std::string WhyWhole() const {
+		return std::string();
+	}
 	//! Whether the rows of units are known before they are read.
 	virtual bool KnowsRows() const = 0;
 

@@ -83,9 +83,20 @@ std::string TextLeaf::Describe(const duckdb::vector<ScanUnit> &units, size_t max
 		if (!range.IsWholeFile()) {
 			auto last = std::min(range.end, file.version.size) - 1;
 			result += " bytes=" + std::to_string(range.begin) + ".." + std::to_string(last);
+		} else if (file.whole_because) {
+			result += std::string(" whole (") + file.whole_because + ")";
 		}
 	}
 	return result + "]";
+}
+
+std::string TextLeaf::WhyWhole() const {
+	for (auto &file : files) {
+		if (file.whole_because) {
+			return file.path.substr(file.path.find_last_of("/\\") + 1) + " stays whole (" + file.whole_because + ")";
+		}
+	}
+	return std::string();
 }
 
 } // namespace skein

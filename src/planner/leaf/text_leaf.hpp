@@ -16,6 +16,7 @@ struct TextLeaf final : ScanLeaf {
 	const std::string &OpenPath(size_t file) const override {
 		return files[file].OpenPath();
 	}
+	std::string WhyWhole() const override;
 	bool KnowsRows() const override {
 		return false;
 	}

@@ -235,13 +235,30 @@ TEST_F(TextLeafTest, CsvFilesOfWhichALineMayBeNoRowStayWhole) {
 	EXPECT_EQ(ranges("'w/1.csv'"), divided);
 	EXPECT_EQ(ranges("'w/*.csv', union_by_name = true"), divided);
 	EXPECT_EQ(ranges("'w/1.csv', quote = ''"), divided);
-	for (std::string whole :
-		 {"'w/*.csv'", "'w/1.csv', quote = '\"'", "'quoted.csv'", "'w/1.csv', ignore_errors = true",
-		  "'w/1.csv', null_padding = true", "'w/1.csv', strict_mode = false", "'w/1.csv', skip = 1", "'one.csv'",
-		  "'r.csv'", "'w/1.csv', comment = '#'", "'w/1.csv', encoding = 'latin-1'",
-		  "'empty.csv', auto_detect = false, quote = '', columns = {'k': 'VARCHAR', 't': 'VARCHAR'}"}) {
+	Query("COPY (SELECT i AS k, 'x' AS t FROM range(5000) r(i)) TO 'packed.csv.gz'");
+	const std::pair<std::string, std::string> wholes[] = {
+		{"'w/*.csv'", "its dialect is sniffed when it is read"},
+		{"'packed.csv.gz', quote = ''", "it is compressed"},
+		{"'w/1.csv', quote = '\"'", "quotes may hold newlines"},
+		{"'quoted.csv'", "quotes may hold newlines"},
+		{"'w/1.csv', ignore_errors = true", "ignore_errors is on"},
+		{"'w/1.csv', null_padding = true", "null_padding is on"},
+		{"'w/1.csv', strict_mode = false", "strict_mode is off"},
+		{"'w/1.csv', skip = 1", "it begins with rows that are skipped"},
+		{"'one.csv'", "an empty line is a row of its only column"},
+		{"'r.csv'", "its lines end without \\n"},
+		{"'w/1.csv', comment = '#'", "it may have comments"},
+		{"'w/1.csv', encoding = 'latin-1'", "it is not UTF-8"},
+		{"'empty.csv', auto_detect = false, quote = '', columns = {'k': 'VARCHAR', 't': 'VARCHAR'}",
+		 "its first line is empty or ends in another way than DuckDB expects"}};
+	for (auto &[whole, reason] : wholes) {
 		EXPECT_EQ(ranges(whole), 1u) << whole;
 		ExpectSameRows("SELECT * FROM read_csv(" + whole + ")");
+		Analyze("SELECT * FROM read_csv(" + whole + ")", [&](const TextLeaf &leaf) {
+			EXPECT_STREQ(leaf.files[0].whole_because, reason.c_str()) << whole;
+			auto described = "READ_CSV files=[" + ShortPath(leaf.files[0].path) + " whole (" + reason + ")]";
+			EXPECT_EQ(leaf.Describe({leaf.units[0]}, 1), described);
+		});
 	}
 }
 
@@ -276,8 +293,21 @@ TEST_F(TextLeafTest, FilesWhoseRecordsAreNoLinesStayWhole) {
 	EXPECT_EQ(ranges("SELECT * FROM read_ndjson_objects('l/1.json', ignore_errors = true)"), Counts{divided});
 	Query("COPY (FROM range(100)) TO 'l/5.json.gz' (FORMAT json)");
 	EXPECT_EQ(ranges("SELECT * FROM read_json('l/5.json.gz')"), Counts{1});
+	auto why = [&](const std::string &sql) {
+		std::string result;
+		Analyze(sql, [&](const TextLeaf &leaf) { result = leaf.WhyWhole(); });
+		return result;
+	};
+	EXPECT_EQ(why("SELECT * FROM 'l/[124].json'"), "2.json stays whole (its first line is no document)");
+	EXPECT_EQ(why("SELECT * FROM read_json('l/2.json', format = 'array')"),
+			  "2.json stays whole (it is not newline-delimited)");
+	EXPECT_EQ(why("SELECT * FROM read_json('l/1.json', ignore_errors = true)"),
+			  "1.json stays whole (ignore_errors is on)");
+	EXPECT_EQ(why("SELECT * FROM read_json('l/5.json.gz')"), "5.json.gz stays whole (it is compressed)");
+	EXPECT_EQ(why("SELECT * FROM 'l/1.json'"), "");
 	Divide("1MB");
 	EXPECT_EQ(ranges("SELECT * FROM 'l/1.json'"), Counts{1});
+	EXPECT_EQ(why("SELECT * FROM read_json('l/2.json')"), "");
 }
 
 TEST_F(TextLeafTest, ErrorsOfRangesHaveDuckDBsClass) {
