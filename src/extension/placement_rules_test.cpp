@@ -1,6 +1,8 @@
 #include "engine/fake_worker.hpp"
 #include "skein/skein.hpp"
 
+#include "duckdb/main/extension/extension_loader.hpp"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -44,6 +46,11 @@ protected:
 		Run(connection, "CREATE VIEW large AS FROM '" + (folder_ / "large.parquet").string() + "'");
 		Run(connection, "CREATE TABLE native AS FROM range(100) t(k)");
 		connection.CreateScalarFunction<int64_t, int64_t>("plus_seven", PlusSeven);
+		duckdb::ExtensionLoader loader(*db_->instance, "temperature");
+		auto temperature = LogicalType(LogicalType::BIGINT);
+		temperature.SetAlias("TEMPERATURE");
+		loader.RegisterType("TEMPERATURE", temperature);
+		Run(connection, "CREATE TYPE length AS BIGINT");
 	}
 	static void TearDownTestSuite() {
 		delete db_;
@@ -304,6 +311,26 @@ const PlanCase CASES[] = {
 	 "SELECT count(*) FROM big WHERE plus_seven(k) > 100",
 	 "auto",
 	 {"not distributed: plus_seven() is a function that only this session has"},
+	 {}},
+	{"ACastToATypeOfTheSessionIsDoneInTheHead",
+	 "SELECT min(CAST(substr(s, 5) AS TEMPERATURE)) FROM big",
+	 "auto",
+	 {"AS TEMPERATURE)", "NetworkCoalesce"},
+	 {"partial"}},
+	{"ACastFromATypeOfTheSessionIsDoneInTheHead",
+	 "SELECT min(CAST(t[1] AS VARCHAR)) FROM (SELECT list(CAST(k AS TEMPERATURE)) AS t FROM big GROUP BY g)",
+	 "auto",
+	 {"NetworkCoalesce"},
+	 {"partial"}},
+	{"AFilterOfTheScanWithACastToATypeOfTheSessionKeepsItThere",
+	 "SELECT count(*) FROM big WHERE TRY_CAST([s] AS TEMPERATURE[]) IS NOT NULL",
+	 "auto",
+	 {"not distributed: TEMPERATURE is a type that only this session has"},
+	 {}},
+	{"ACastToATypeThatIsAnotherNameForOneOfDuckDBsIsDoneInTheTasks",
+	 "SELECT min(CAST(substr(s, 5) AS length)) FROM big",
+	 "auto",
+	 {"partial"},
 	 {}},
 	{"ALambdaThatOnlyTheSessionCanCallIsCalledInTheHead",
 	 "SELECT sum(list_sum(list_transform([k, g], x -> plus_seven(x)))) FROM big",

@@ -2,6 +2,7 @@
 
 #include "duckdb/common/serializer/binary_serializer.hpp"
 #include "duckdb/common/serializer/memory_stream.hpp"
+#include "duckdb/common/type_visitor.hpp"
 #include "duckdb/function/lambda_functions.hpp"
 #include "duckdb/optimizer/optimizer.hpp"
 #include "duckdb/planner/binder.hpp"
@@ -356,6 +357,17 @@ bool Placement::ExpressionTravels(Expression &expression, string &reason) {
 			}
 		}
 	}
+	if (expression.GetExpressionClass() == ExpressionClass::BOUND_CAST) {
+		// A worker without the type's own casts would cast what the values are made of, to other values.
+		auto is_unknown = [&](const LogicalType &type) {
+			return type.HasAlias() && !HaveFunction(CatalogType::TYPE_ENTRY, type.GetAlias(), reason);
+		};
+		auto &cast = expression.Cast<BoundCastExpression>();
+		if (TypeVisitor::Contains(cast.source_type(), is_unknown) ||
+			TypeVisitor::Contains(cast.return_type, is_unknown)) {
+			return false;
+		}
+	}
 	if (expression.GetExpressionClass() == ExpressionClass::BOUND_AGGREGATE &&
 		!HaveFunction(CatalogType::AGGREGATE_FUNCTION_ENTRY, expression.Cast<BoundAggregateExpression>().function.name,
 					  reason)) {
@@ -401,7 +413,8 @@ bool Placement::HaveFunction(CatalogType type, const string &name, string &reaso
 	if (worker_functions_->HasFunction(context_, type, name)) {
 		return true;
 	}
-	reason = name + "() is a function that only this session has";
+	reason = name + (type == CatalogType::TYPE_ENTRY ? " is a type that only this session has"
+													 : "() is a function that only this session has");
 	return false;
 }
 

@@ -124,7 +124,7 @@ private:
 	duckdb::unique_ptr<LogicalExchange> MakeExchange(ExchangeKind kind,
 													 duckdb::vector<duckdb::unique_ptr<duckdb::Expression>> keys,
 													 duckdb::unique_ptr<duckdb::LogicalOperator> child);
-	//! Whether the workers can call this function; if not, why.
+	//! Whether the workers can call this function, or know this type; if not, why.
 	bool HaveFunction(duckdb::CatalogType type, const std::string &name, std::string &reason);
 	bool ExpressionTravels(duckdb::Expression &expression, std::string &reason);
 	//! The same for a filter that a scan applies.

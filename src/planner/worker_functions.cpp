@@ -12,9 +12,10 @@ using namespace duckdb;
 std::shared_ptr<const WorkerFunctions> WorkerFunctions::List(DatabaseInstance &db) {
 	auto result = std::make_shared<WorkerFunctions>();
 	Connection connection(db);
-	auto rows = connection.Query("SELECT DISTINCT function_name FROM duckdb_functions()");
+	auto rows =
+		connection.Query("SELECT function_name FROM duckdb_functions() UNION SELECT type_name FROM duckdb_types()");
 	if (rows->HasError()) {
-		rows->ThrowError("Cannot list the functions of a worker: ");
+		rows->ThrowError("Cannot list the functions and types of a worker: ");
 	}
 	for (auto &row : *rows) {
 		result->names_.insert(row.GetValue<string>(0));

@@ -9,18 +9,18 @@
 
 namespace skein {
 
-//! The names of the functions that every worker has: those of a DuckDB into which nothing but Skein was loaded. A
-//! value.
+//! The names of the functions and types that every worker has: those of a DuckDB into which nothing but Skein was
+//! loaded. A value.
 class WorkerFunctions {
 public:
-	//! Lists the functions of an instance that is like a worker's.
+	//! Lists the functions and types of an instance that is like a worker's.
 	static std::shared_ptr<const WorkerFunctions> List(duckdb::DatabaseInstance &db);
 
 	bool Contains(const std::string &name) const {
 		return names_.count(name) > 0;
 	}
-	//! Whether a worker has this function of the session: one of DuckDB's own, or one that is not in the catalog
-	//! because only DuckDB's binders and optimizers make it.
+	//! Whether a worker has this function or type of the session: one of DuckDB's own, or one that is not in the system
+	//! catalog: a function that only DuckDB's binders and optimizers make, a user's name for one of DuckDB's types.
 	bool HasFunction(duckdb::ClientContext &context, duckdb::CatalogType type, const std::string &name) const;
 
 private:
