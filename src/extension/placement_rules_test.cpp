@@ -318,7 +318,7 @@ const PlanCase CASES[] = {
 	 {"AS TEMPERATURE)", "NetworkCoalesce"},
 	 {"partial"}},
 	{"ACastFromATypeOfTheSessionIsDoneInTheHead",
-	 "SELECT min(CAST(t[1] AS VARCHAR)) FROM (SELECT list(CAST(k AS TEMPERATURE)) AS t FROM big GROUP BY g)",
+	 "SELECT min(CAST(t[1] AS VARCHAR)) FROM (SELECT list(CAST(k AS TEMPERATURE) ORDER BY k) AS t FROM big GROUP BY g)",
 	 "auto",
 	 {"NetworkCoalesce"},
 	 {"partial"}},
