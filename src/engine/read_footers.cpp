@@ -4,11 +4,23 @@
 
 #include "duckdb/storage/object_cache.hpp"
 
+#include "parquet_geometry.hpp"
+
 namespace duckdb {
 namespace skein_parquet {
 
+namespace {
+
+//! With a footer goes what the reader has made of it, which columns hold geometries, by the query's setting.
+string KeyOf(ClientContext &context, const string &path) {
+	auto geometries = GeoParquetFileMetadata::IsGeoParquetConversionEnabled(context);
+	return (geometries ? "with geometries: " : "as it is: ") + path;
+}
+
+} // namespace
+
 shared_ptr<ReadFooter> ReadFooter::Find(ClientContext &context, const string &path) {
-	return ObjectCache::GetObjectCache(context).GetWithTypePrefix<ReadFooter>(path);
+	return ObjectCache::GetObjectCache(context).GetWithTypePrefix<ReadFooter>(KeyOf(context, path));
 }
 
 void ReadFooter::Keep(ClientContext &context, const string &path, ParquetReader &reader, timestamp_t opened_at) {
@@ -18,7 +30,7 @@ void ReadFooter::Keep(ClientContext &context, const string &path, ParquetReader 
 		return;
 	}
 	ObjectCache::GetObjectCache(context).PutWithTypePrefix<ReadFooter>(
-		path,
+		KeyOf(context, path),
 		make_shared_ptr<ReadFooter>(reader.metadata, handle.GetFileSize(), last_modified, handle.GetVersionTag()));
 }
 

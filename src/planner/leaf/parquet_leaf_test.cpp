@@ -394,6 +394,18 @@ TEST_F(ParquetLeafTest, TheMetadataCacheChangesNothing) {
 	}
 }
 
+TEST_F(ParquetLeafTest, GeometriesAreReadByTheSettingOfEachQuery) {
+	Write("SELECT ('POINT (' || range || ' 1)')::GEOMETRY AS g FROM range(100)", "points.parquet");
+	// Old enough for tasks to keep its footer.
+	fs::last_write_time("points.parquet", fs::last_write_time("points.parquet") - std::chrono::hours(1));
+	for (auto conversion : {"true", "false", "true"}) {
+		auto set = std::string("SET enable_geoparquet_conversion = ") + conversion;
+		Query(set);
+		worker_.Query(set);
+		ExpectSameRows("SELECT typeof(g), g FROM 'points.parquet'");
+	}
+}
+
 TEST_F(ParquetLeafTest, FilesBelowTheHomeDirectory) {
 	WriteFacts();
 	Query("SET home_directory='" + folder_.string() + "'");
