@@ -27,15 +27,19 @@ const char *KindName(PlannedOperator::Kind kind) {
 	}
 }
 
-//! Writes a plan; with `stages`, by stage, what they did.
+//! Writes a plan; with `report`, what its stages did.
 class Writer {
 public:
-	explicit Writer(const std::vector<StageReport> *stages) : stages_(stages) {
+	explicit Writer(const PlanReport *report)
+		: stages_(report ? &report->stages : nullptr), retries_(report ? report->retries : 0) {
 	}
 
 	Json Plan(const DistributedPlan &plan, const PlanOutline &outline) const {
 		Json result;
 		result["workers"] = outline.workers;
+		if (stages_) {
+			result["retries"] = retries_;
+		}
 		if (!outline.reasons.empty()) {
 			result["in_one_task"] = outline.reasons;
 		}
@@ -198,7 +202,7 @@ private:
 		result["peak_temp_bytes"] = task.peak_temp_bytes;
 	}
 
-	static void AddTasks(const StageReport &report, Json &result) {
+	void AddTasks(const StageReport &report, Json &result) const {
 		AddNumbers(report.sink, result["sink"]);
 		if (auto slowest = report.Slowest(); slowest && !slowest->worker.empty()) {
 			result["slowest_task"] = slowest->task;
@@ -213,6 +217,7 @@ private:
 			entry["state"] = StateName(task.state);
 			AddSent(task.Sent(), entry);
 			if (!task.worker.empty()) {
+				entry["attempt"] = retries_;
 				AddCosts(task, entry);
 			}
 			if (task.units) {
@@ -226,6 +231,8 @@ private:
 
 	//! nullptr: nothing has run.
 	const std::vector<StageReport> *stages_;
+	//! Which attempt of the query the tasks are of, from 0.
+	const uint32_t retries_;
 };
 
 } // namespace
@@ -248,7 +255,7 @@ Json PlanJson(const DistributedPlan &plan) {
 }
 
 Json PlanJson(const DistributedPlan &plan, const PlanReport &report) {
-	return Writer(&report.stages).Plan(plan, report.outline);
+	return Writer(&report).Plan(plan, report.outline);
 }
 
 } // namespace skein

@@ -29,6 +29,8 @@ struct PlanReport {
 	PlanOutline outline;
 	//! By id, from 1, as in the outline.
 	std::vector<StageReport> stages;
+	//! How often the query was begun again as workers were lost. The tasks are those of the last attempt.
+	uint32_t retries = 0;
 };
 
 //! `tasks`: of the workers. `session`: of the head, as stage 0, and of the stages in the session.

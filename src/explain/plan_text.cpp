@@ -80,12 +80,18 @@ string Numbers(const PlannedOperator &op, uint32_t tasks) {
 
 class Printer {
 public:
-	Printer(const PlanOutline &outline, const std::vector<StageReport> *reports)
-		: outline_(outline), reports_(reports) {
+	explicit Printer(const PlanOutline &outline) : outline_(outline) {
+	}
+	explicit Printer(const PlanReport &report)
+		: outline_(report.outline), reports_(&report.stages), retries_(report.retries) {
 	}
 
 	string Print() {
-		Box("Distributed ── workers=" + std::to_string(outline_.workers), outline_.head, nullptr, 0);
+		auto title = StringUtil::Format("Distributed ── workers=%llu", outline_.workers);
+		if (retries_ > 0) {
+			title += StringUtil::Format("%sretries=%u", DASHES, retries_);
+		}
+		Box(title, outline_.head, nullptr, 0);
 		return std::move(out_);
 	}
 
@@ -225,7 +231,8 @@ private:
 
 	const PlanOutline &outline_;
 	//! By stage; nullptr if nothing has run.
-	const std::vector<StageReport> *reports_;
+	const std::vector<StageReport> *reports_ = nullptr;
+	const uint32_t retries_ = 0;
 	vector<uint32_t> printed_;
 	uint32_t tasks_ = 1;
 	string prefix_;
@@ -235,11 +242,11 @@ private:
 } // namespace
 
 string PlanText(const PlanOutline &outline) {
-	return Printer(outline, nullptr).Print();
+	return Printer(outline).Print();
 }
 
 string PlanText(const PlanReport &report) {
-	return Printer(report.outline, &report.stages).Print();
+	return Printer(report).Print();
 }
 
 } // namespace skein

@@ -10,8 +10,10 @@ using namespace duckdb;
 
 PlanReport LastQuery::Report() const {
 	QueryStats stats;
+	uint32_t retries = 0;
 	if (run) {
 		stats = run->Stats();
+		retries = run->Retries();
 	}
 	for (auto &metered : session_tasks) {
 		auto stage = std::find_if(stats.session_stages.begin(), stats.session_stages.end(),
@@ -22,7 +24,9 @@ PlanReport LastQuery::Report() const {
 			stage->operators = metered.operators;
 		}
 	}
-	return ReportOf(*plan, stats.tasks, stats.session_stages);
+	auto report = ReportOf(*plan, stats.tasks, stats.session_stages);
+	report.retries = retries;
+	return report;
 }
 
 duckdb::shared_ptr<Session> Session::Get(ClientContext &context) {

@@ -192,8 +192,13 @@ class AnalyzeTest(ClusterTest):
         self.assertEqual(connection.execute("SELECT retries FROM skein_last_query()").fetchall(), [(1,)])
         (leaf,) = leaves(plan["stages"][0]["plan"])
         self.assertEqual((leaf["rows"], leaf["rows_read"]), (ROWS, ROWS))
-        used = {report["worker"] for stage in plan["stages"] for report in stage["task_reports"]}
-        self.assertNotIn(victim.address, used)
+        reports = [report for stage in plan["stages"] for report in stage["task_reports"]]
+        self.assertNotIn(victim.address, {report["worker"] for report in reports})
+        self.assertEqual((plan["retries"], {report["attempt"] for report in reports}), (1, {1}))
+
+        # The next query is planned for the lost worker, too.
+        ((_, text),) = connection.execute(f"EXPLAIN ANALYZE {sql}").fetchall()
+        self.assertRegex(text.splitlines()[0], r"Distributed ── workers=3 ── retries=1$")
 
     def test_a_query_that_is_not_distributed(self):
         connection = self.connect(self.workers(2))
