@@ -1,5 +1,6 @@
 #include "planner/placement.hpp"
 
+#include "duckdb/function/cast/default_casts.hpp"
 #include "duckdb/common/serializer/binary_serializer.hpp"
 #include "duckdb/common/serializer/memory_stream.hpp"
 #include "duckdb/common/type_visitor.hpp"
@@ -363,6 +364,11 @@ bool Placement::ExpressionTravels(Expression &expression, string &reason) {
 			return type.HasAlias() && !HaveFunction(CatalogType::TYPE_ENTRY, type.GetAlias(), reason);
 		};
 		auto &cast = expression.Cast<BoundCastExpression>();
+		if (cast.bound_cast.function == DefaultCasts::TryVectorNullCast && !cast.try_cast) {
+			// It fails with the first value, which DuckDB does not compute if the other side of a join is empty.
+			reason = "there is no cast from " + cast.source_type().ToString() + " to " + cast.return_type.ToString();
+			return false;
+		}
 		if (TypeVisitor::Contains(cast.source_type(), is_unknown) ||
 			TypeVisitor::Contains(cast.return_type, is_unknown)) {
 			return false;
