@@ -36,6 +36,31 @@ TEST(Attach, WorksOnADatabaseThatTookOverTheSettingsOfAnother) {
 	EXPECT_TRUE(Distributes(second));
 }
 
+TEST(LocalWorkers, TheirMemoryFollowsTheLimitOfTheSession) {
+	DuckDB db(nullptr);
+	Attach(*db.instance);
+	Connection connection(db);
+	auto query = [&](const std::string &sql) {
+		auto result = connection.Query(sql);
+		EXPECT_FALSE(result->HasError()) << sql << ": " << result->GetError();
+		return result->HasError() || result->RowCount() == 0 ? Value() : result->GetValue(0, 0);
+	};
+	query("SET skein_workers = 2");
+	query("SET skein_mode = 'force'");
+	for (auto bytes : {15000000, 20000000, 400000000, 30000000}) {
+		query("SET memory_limit = '" + std::to_string(bytes) + "B'");
+		EXPECT_EQ(query("SELECT count(*) FROM range(10)"), Value::BIGINT(10));
+		auto distributed = bytes >= (16 << 20);
+		EXPECT_EQ(query("SELECT distributed FROM skein_last_query()"), Value::BOOLEAN(distributed)) << bytes;
+		EXPECT_EQ(
+			query("SELECT coalesce(reason, '') LIKE '%memory_limit of at least 16.0 MiB' FROM skein_last_query()"),
+			Value::BOOLEAN(!distributed));
+		if (distributed) {
+			EXPECT_EQ(query("SELECT min(memory_limit) FROM skein_cluster()"), Value::BIGINT(bytes / 2));
+		}
+	}
+}
+
 TEST(Settings, ValuesThatCanOnlyBeMistakesAreRefused) {
 	DuckDB db(nullptr);
 	Attach(*db.instance);

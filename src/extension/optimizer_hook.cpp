@@ -2,6 +2,7 @@
 
 #include "duckdb/planner/expression/bound_window_expression.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
+#include "duckdb/storage/buffer_manager.hpp"
 #include "engine/dynamic_filters.hpp"
 #include "engine/remote_files.hpp"
 #include "explain/plan_outline.hpp"
@@ -17,6 +18,9 @@ namespace skein {
 using namespace duckdb;
 
 namespace {
+
+//! For workers inside the process: below it the buffers of their exchanges do not fit beside what DuckDB needs.
+constexpr idx_t LEAST_MEMORY = idx_t(16) << 20;
 
 //! The query inside of a statement: what EXPLAIN explains, what INSERT inserts. nullptr and why not if the statement
 //! has none that could run elsewhere; without a reason if it is no query at all.
@@ -126,6 +130,12 @@ PlanResult Distribute(OptimizerExtensionInput &input, SkeinInstance &instance, u
 	}
 	if (!instance.MayHaveWorkers(settings)) {
 		result.reason = "there are no workers (skein_cluster and skein_workers are not set)";
+		return result;
+	}
+	auto memory_limit = BufferManager::GetBufferManager(input.context).GetMaxMemory();
+	if (instance.HasLocalWorkers(settings) && memory_limit < LEAST_MEMORY) {
+		result.reason = "workers inside the process need a memory_limit of at least " +
+						StringUtil::BytesToHumanReadableString(LEAST_MEMORY);
 		return result;
 	}
 	auto cluster = instance.Resolve(settings);

@@ -54,8 +54,12 @@ bool SkeinInstance::MayHaveWorkers(const Settings &settings) const {
 	return settings.mode == Mode::FORCE || !settings.cluster.empty() || settings.workers > 0 || options_.resolver;
 }
 
+bool SkeinInstance::HasLocalWorkers(const Settings &settings) const {
+	return settings.cluster.empty() && (settings.workers > 0 || !options_.resolver);
+}
+
 Cluster SkeinInstance::Resolve(const Settings &settings) {
-	if (settings.cluster.empty() && settings.workers == 0 && options_.resolver) {
+	if (settings.cluster.empty() && !HasLocalWorkers(settings)) {
 		Cluster result;
 		for (auto &worker : options_.resolver->Resolve()) {
 			auto addresses = ResolveWorkers(worker.address);
@@ -90,14 +94,15 @@ Cluster SkeinInstance::Find(const Settings &settings) {
 	if (count == 0) {
 		return result;
 	}
+	// On top of what the session's own instance may use.
+	auto limit = BufferManager::GetBufferManager(db_).GetMaxMemory() / 2;
 	std::lock_guard<std::mutex> guard(mutex_);
 	if (!local_workers_) {
 		auto threads = static_cast<size_t>(TaskScheduler::GetScheduler(db_).NumberOfThreads());
-		// On top of what the session's own instance may use.
-		auto limit = BufferManager::GetBufferManager(db_).GetMaxMemory() / 2;
-		local_workers_ = std::make_unique<LocalWorkers>(threads, std::to_string(limit) + "B", options_.set_up_workers);
+		local_workers_ = std::make_unique<LocalWorkers>(threads, limit, options_.set_up_workers);
 		local_ = std::make_unique<Coordinator>(local_workers_->GetTransport(), LinkOptions());
 	}
+	local_workers_->SetMemoryLimit(limit);
 	result.workers = local_workers_->Addresses(count);
 	result.coordinator = local_.get();
 	return result;

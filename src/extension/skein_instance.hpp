@@ -40,6 +40,8 @@ public:
 	}
 	//! Whether there may be workers with these settings.
 	bool MayHaveWorkers(const Settings &settings) const;
+	//! Whether its workers, if there are any with these settings, run inside this process.
+	bool HasLocalWorkers(const Settings &settings) const;
 	const std::vector<std::shared_ptr<const TaskEstimator>> &Estimators() const {
 		return options_.estimators;
 	}

@@ -57,14 +57,22 @@ unique_ptr<DuckDB> MakeWorkerInstance(size_t threads, const string &memory_limit
 	return db;
 }
 
-LocalWorkers::LocalWorkers(size_t threads, const string &memory_limit, const SetUpWorker &set_up)
-	: temp_folder_(""), db_(MakeWorkerInstance(threads, memory_limit, temp_folder_.Path(), set_up)),
+LocalWorkers::LocalWorkers(size_t threads, idx_t memory_limit, const SetUpWorker &set_up)
+	: temp_folder_(""),
+	  db_(MakeWorkerInstance(threads, std::to_string(memory_limit) + "B", temp_folder_.Path(), set_up)),
 	  slots_(SlotsFor(*db_->instance)) {
 	DatabaseFiles::KeepOpen(*db_->instance);
 }
 
 LocalWorkers::~LocalWorkers() {
 	Stop();
+}
+
+void LocalWorkers::SetMemoryLimit(idx_t limit) {
+	auto &buffers = BufferManager::GetBufferManager(*db_->instance);
+	if (buffers.GetMaxMemory() != limit) {
+		buffers.SetMemoryLimit(limit);
+	}
 }
 
 void LocalWorkers::Stop() {

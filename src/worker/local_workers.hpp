@@ -23,11 +23,13 @@ void RegisterTravelling(duckdb::DatabaseInstance &db);
 //! Owned by the session's instance. Thread-safe.
 class LocalWorkers {
 public:
-	LocalWorkers(size_t threads, const std::string &memory_limit, const SetUpWorker &set_up);
+	LocalWorkers(size_t threads, duckdb::idx_t memory_limit, const SetUpWorker &set_up);
 	~LocalWorkers();
 
 	//! The addresses of `count` workers on Transport(); starts those that are missing.
 	std::vector<std::string> Addresses(size_t count);
+	//! Of all of them together, in bytes. Throws OutOfMemoryException if they hold more and cannot free it.
+	void SetMemoryLimit(duckdb::idx_t limit);
 	InProcessTransport &GetTransport() {
 		return transport_;
 	}
