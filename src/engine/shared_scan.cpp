@@ -192,7 +192,9 @@ SourceResultType PhysicalSharedScan::GetDataInternal(ExecutionContext &context, 
 				data.async_result.ScheduleTasks(input.interrupt_state, context.pipeline->executor);
 				return SourceResultType::BLOCKED;
 			}
-			local.dry = result == AsyncResultType::FINISHED;
+			// A function that says nothing has ended when it returns nothing.
+			local.dry =
+				result == AsyncResultType::FINISHED || (result == AsyncResultType::IMPLICIT && chunk.size() == 0);
 			units_->AskIfEmpty(supply, local.dry);
 			if (!local.dry || chunk.size() > 0) {
 				return SourceResultType::HAVE_MORE_OUTPUT;

@@ -1,6 +1,7 @@
 #include "worker/local_workers.hpp"
 
 #include "engine/aggregate_state.hpp"
+#include "engine/metadata_slice.hpp"
 #include "engine/native_slice.hpp"
 #include "engine/parquet_slice.hpp"
 #include "engine/task_secrets.hpp"
@@ -32,6 +33,7 @@ void RegisterTravelling(DatabaseInstance &db) {
 	RegisterParquetSlice(db);
 	RegisterNativeSlice(db);
 	RegisterTextSlices(db);
+	RegisterMetadataSlice(db);
 	RegisterAggregateState(db);
 }
 

@@ -3,6 +3,7 @@
 #include "planner/leaf/scan_leaf.hpp"
 
 #include "engine/fake_worker.hpp"
+#include "engine/metadata_slice.hpp"
 #include "engine/native_slice.hpp"
 #include "engine/parquet_slice.hpp"
 #include "engine/plan_serializer.hpp"
@@ -64,6 +65,7 @@ protected:
 		for (auto instance : {database_.instance.get(), &worker_.Instance()}) {
 			RegisterParquetSlice(*instance);
 			RegisterTextSlices(*instance);
+			RegisterMetadataSlice(*instance);
 			RegisterNativeSlice(*instance);
 		}
 		worker_.Query("SET threads=4");

@@ -1,5 +1,6 @@
 #include "planner/leaf/scan_leaf.hpp"
 
+#include "planner/leaf/metadata_leaf.hpp"
 #include "planner/leaf/native_leaf.hpp"
 #include "planner/leaf/parquet_leaf.hpp"
 #include "planner/leaf/text_leaf.hpp"
@@ -25,6 +26,9 @@ std::shared_ptr<const ScanLeaf> AnalyzeScan(duckdb::ClientContext &context, duck
 	auto leaf = Shared(AnalyzeParquetScan(context, get, reason, footers));
 	if (!leaf && reason.empty()) {
 		leaf = Shared(AnalyzeTextScan(context, get, reason));
+	}
+	if (!leaf && reason.empty()) {
+		leaf = Shared(AnalyzeMetadataScan(context, get, reason));
 	}
 	if (!leaf && reason.empty()) {
 		leaf = Shared(AnalyzeNativeScan(context, get, reason));
