@@ -1,8 +1,10 @@
 #include "engine/dynamic_filters.hpp"
 
+#include "duckdb/execution/operator/join/join_filter_pushdown.hpp"
 #include "duckdb/planner/filter/conjunction_filter.hpp"
 #include "duckdb/planner/filter/dynamic_filter.hpp"
 #include "duckdb/planner/filter/optional_filter.hpp"
+#include "duckdb/planner/operator/logical_comparison_join.hpp"
 #include "duckdb/planner/operator/logical_get.hpp"
 #include "duckdb/planner/table_filter.hpp"
 
@@ -99,6 +101,12 @@ void DropMistypedDynamicFilters(LogicalGet &get) {
 	}
 }
 
+//! Whether a filter for one value of this type may skip row groups that have it. DuckDB looks for the text of a BLOB in
+//! a Bloom filter that was made of its bytes, and for one of the zeros, or one of the NaNs, where the others are equal.
+bool MayMissRows(const LogicalType &type) {
+	return type.id() == LogicalTypeId::BLOB || type.id() == LogicalTypeId::FLOAT || type.id() == LogicalTypeId::DOUBLE;
+}
+
 } // namespace
 
 void DropDynamicFilters(TableFilterSet &filters) {
@@ -114,6 +122,37 @@ void DropDynamicFilters(LogicalOperator &plan) {
 	}
 	for (auto &child : plan.children) {
 		DropDynamicFilters(*child);
+	}
+}
+
+void DropJoinFiltersThatMissRows(LogicalOperator &plan) {
+	for (auto &child : plan.children) {
+		DropJoinFiltersThatMissRows(*child);
+	}
+	if (plan.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN) {
+		return;
+	}
+	auto &join = plan.Cast<LogicalComparisonJoin>();
+	auto &filters = join.filter_pushdown;
+	for (auto i = filters ? filters->join_condition.size() : 0; i > 0; i--) {
+		auto position = static_cast<std::ptrdiff_t>(i - 1);
+		auto &probes = filters->probe_info;
+		auto misses = MayMissRows(join.conditions[filters->join_condition[i - 1]].left->return_type) ||
+					  std::any_of(probes.begin(), probes.end(),
+								  [&](auto &probe) { return MayMissRows(probe.columns[i - 1].storage_type); });
+		if (!misses) {
+			continue;
+		}
+		filters->join_condition.erase(filters->join_condition.begin() + position);
+		// The minimum and the maximum of each.
+		auto aggregate = filters->min_max_aggregates.begin() + 2 * position;
+		filters->min_max_aggregates.erase(aggregate, aggregate + 2);
+		for (auto &probe : probes) {
+			probe.columns.erase(probe.columns.begin() + position);
+		}
+	}
+	if (filters && filters->join_condition.empty()) {
+		filters.reset();
 	}
 }
 

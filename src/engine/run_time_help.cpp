@@ -77,6 +77,7 @@ void RestoreRunTimeHelp(Binder &binder, ClientContext &context, unique_ptr<Logic
 	}
 	if (help.join_filters && !optimizer.OptimizerDisabled(OptimizerType::JOIN_FILTER_PUSHDOWN)) {
 		JoinFilterPushdownOptimizer(optimizer).VisitOperator(*plan);
+		DropJoinFiltersThatMissRows(*plan);
 		TakeExchangesAsFiltered(*plan);
 	}
 	UseAdaptiveAggregates(context, plan, help.partial_aggregates);
