@@ -5,6 +5,7 @@
 #include "plan/nodes/distributed_leaf.hpp"
 #include "planner/rules/full_join.hpp"
 #include "planner/rules/join_by_value.hpp"
+#include "planner/rules/join_filters.hpp"
 #include "planner/rules/join_sides.hpp"
 #include "planner/rules/rules.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 
 //! Up to so many bytes, as estimated, a small table is read by every task without a look at the other side.
 constexpr double SMALL_TABLE_BYTES = 4 << 20;
-//! From so many bytes on, as estimated, a side that is broadcast is worth to be filtered by the keys of the other.
-constexpr double LEAST_FILTERED_BYTES = 8 << 20;
 
 //! How the two sides of a join are brought together.
 enum class JoinPlan : uint8_t { IN_PLACE, BY_VALUE, BROADCAST_RIGHT, BROADCAST_LEFT, SHUFFLE, ONE_TASK };
@@ -294,14 +293,14 @@ private:
 				conditions = sides.right_match;
 				sides.left = placement.Shuffle(left, sides.keys.CopyLeft(conditions));
 				if (MayFilterLeft(sides.type)) {
-					FilterShuffle(*left, sides.right.boundary);
+					FilterLeft(placement, op, sides.right.boundary);
 				}
 			} else {
 				conditions = PreferredConditions(placement, sides.keys);
 				sides.left = placement.Shuffle(left, sides.keys.CopyLeft(conditions));
 				sides.right = placement.Shuffle(right, sides.keys.CopyRight(conditions));
 				if (MayFilterLeft(sides.type)) {
-					FilterShuffle(*left, LogicalExchange::From(*right));
+					FilterLeft(placement, op, LogicalExchange::From(*right));
 				}
 			}
 			return Partitioned(sides, conditions);
@@ -315,92 +314,6 @@ private:
 		}
 		}
 		throw InternalException("Unknown plan of a join");
-	}
-
-	//! Lets only rows cross the boundary `moved` whose keys have crossed the boundary `by`, that of the other side.
-	static void FilterShuffle(LogicalOperator &moved, optional_ptr<LogicalExchange> by) {
-		if (by && Reduces(*by->children[0])) {
-			auto &exchange = *LogicalExchange::From(moved);
-			exchange.filter = LogicalExchange::Filter{*by, CopyAll(exchange.expressions), CopyAll(by->expressions)};
-		}
-	}
-
-	//! Lets only rows of a large right side be broadcast that have a match, if the keys of all rows on the left have
-	//! crossed a boundary: the right side waits for them, as joins above it do for it.
-	static void FilterBroadcast(Placement &placement, LogicalOperator &op, JoinType type) {
-		auto exchange = LogicalExchange::From(*op.children[1]);
-		if (!exchange || exchange->shared_cte || !MayFilterRight(type) ||
-			op.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN ||
-			placement.EstimateBytes(*op.children[1]) < LEAST_FILTERED_BYTES) {
-			return;
-		}
-		for (auto &condition : op.Cast<LogicalComparisonJoin>().conditions) {
-			if (condition.comparison != ExpressionType::COMPARE_EQUAL ||
-				condition.left->GetExpressionClass() != ExpressionClass::BOUND_COLUMN_REF ||
-				condition.left->return_type != condition.right->return_type) {
-				continue;
-			}
-			auto key = condition.left->Copy();
-			auto boundary = BoundaryOf(*op.children[0], key);
-			if (boundary && Reduces(*boundary->children[0])) {
-				exchange->filter = LogicalExchange::Filter{*boundary, {}, {}};
-				exchange->filter->own_keys.push_back(condition.right->Copy());
-				exchange->filter->other_keys.push_back(std::move(key));
-				return;
-			}
-		}
-	}
-
-	//! The boundary that the column `key` of `op` has crossed last, in the same stage; `key` is what it is called
-	//! there. Every value of the column but NULL has crossed it.
-	static optional_ptr<LogicalExchange> BoundaryOf(LogicalOperator &op, unique_ptr<Expression> &key) {
-		if (auto exchange = LogicalExchange::From(op)) {
-			return exchange;
-		}
-		auto column = key->Cast<BoundColumnRefExpression>().binding;
-		vector<ColumnBinding> own, below;
-		if (PassesColumns(op, own, below)) {
-			auto position = std::find(own.begin(), own.end(), column);
-			if (position == own.end()) {
-				return nullptr;
-			}
-			key->Cast<BoundColumnRefExpression>().binding = below[static_cast<idx_t>(position - own.begin())];
-			return BoundaryOf(*op.children[0], key);
-		}
-		if (op.type != LogicalOperatorType::LOGICAL_FILTER && op.type != LogicalOperatorType::LOGICAL_COMPARISON_JOIN) {
-			return nullptr;
-		}
-		for (auto &child : op.children) {
-			auto columns = child->GetColumnBindings();
-			if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
-				return BoundaryOf(*child, key);
-			}
-		}
-		return nullptr;
-	}
-
-	//! Whether it is likely that not all of a table's keys are left in the rows of `op`.
-	static bool Reduces(const LogicalOperator &op) {
-		switch (op.type) {
-		case LogicalOperatorType::LOGICAL_PROJECTION:
-		case LogicalOperatorType::LOGICAL_AGGREGATE_AND_GROUP_BY:
-		case LogicalOperatorType::LOGICAL_DISTINCT:
-		case LogicalOperatorType::LOGICAL_WINDOW:
-			return Reduces(*op.children[0]);
-		case LogicalOperatorType::LOGICAL_COMPARISON_JOIN:
-			return JoinTypeOf(op) != JoinType::INNER || Reduces(*op.children[0]) || Reduces(*op.children[1]);
-		case LogicalOperatorType::LOGICAL_GET:
-			return op.children.empty() && !op.Cast<LogicalGet>().table_filters.filters.empty();
-		case LogicalOperatorType::LOGICAL_EXTENSION_OPERATOR: {
-			if (auto leaf = dynamic_cast<const LogicalDistributedLeaf *>(&op)) {
-				return Reduces(*leaf->leaf);
-			}
-			auto exchange = dynamic_cast<const LogicalExchange *>(&op);
-			return !exchange || exchange->shared_cte || Reduces(*exchange->children[0]);
-		}
-		default:
-			return true;
-		}
 	}
 
 	static Distribution InPlace(const JoinSides &sides) {
