@@ -207,7 +207,20 @@ void PrepareOptimizers(OptimizerExtensionInput &input, unique_ptr<LogicalOperato
 	}
 }
 
+//! Workers keep database files open, and locked, until their tasks have ended, which may be after the session has all
+//! rows. Before it attaches such a file for writing, or takes it from the session, the last query ends.
+void WaitForLocks(ClientContext &context, const LogicalOperator &plan) {
+	constexpr std::chrono::seconds LIMIT{2};
+	if (plan.type == LogicalOperatorType::LOGICAL_ATTACH || plan.type == LogicalOperatorType::LOGICAL_DETACH) {
+		auto last = Session::Get(context)->Last();
+		if (last.run) {
+			last.run->WaitEnded(LIMIT);
+		}
+	}
+}
+
 void Optimize(OptimizerExtensionInput &input, unique_ptr<LogicalOperator> &plan) {
+	WaitForLocks(input.context, *plan);
 	auto started_at = std::chrono::steady_clock::now();
 	string reason;
 	auto query = FindQuery(plan, reason);
